@@ -1,0 +1,122 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+/// The module that programs load is Embedded Swift: small, without a runtime of its own and without hidden threads.
+///
+/// Only `pam_signet` is built so, in a scratch path of its own; tests, command line and helpers are ordinary Swift.
+let embedded: [SwiftSetting] = [.enableExperimentalFeature("Embedded", .when(traits: ["Embedded"]))]
+
+let strict: [SwiftSetting] = [
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("ExistentialAny"),
+]
+let core = strict + embedded
+
+let strictC: [CSetting] = [
+    .treatAllWarnings(as: .error),
+    .unsafeFlags(["-Wall", "-Wextra", "-fvisibility=hidden"]),
+]
+
+// nodelete: Swift metadata must outlive `dlclose`. `defs`: an unresolved symbol must fail here and not at somebody's login.
+// The version script and defs are for release only, since the sanitizers' link of a debug build cannot have them.
+let moduleLink: [LinkerSetting] = [
+    .linkedLibrary("pam"),
+    .unsafeFlags([
+        "-Xlinker", "-z", "-Xlinker", "nodelete", "-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker",
+        "now",
+    ]),
+    .unsafeFlags(
+        [
+            "-Xlinker", "-z", "-Xlinker", "defs", "-Xlinker",
+            "--version-script=\(Context.packageDirectory)/pam/pam_signet.map",
+        ],
+        .when(configuration: .release)),
+]
+
+let package = Package(
+    name: "signet",
+    products: [
+        .library(name: "pam_signet", type: .dynamic, targets: ["PAMEntry", "SignetModule"]),
+        .executable(name: "signet", targets: ["signet"]),
+        .executable(name: "signet-sensor", targets: ["signet-sensor"]),
+    ],
+    traits: [
+        .trait(name: "Embedded", description: "Builds the core as Embedded Swift, for the pam_signet product only")
+    ],
+    targets: [
+        // C that Swift cannot say, and module maps
+        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        .target(name: "CPlatform", cSettings: strictC),
+        .systemLibrary(name: "PAMShim", path: "pam/include"),
+
+        // Pure: no clock, path or pointer
+        .target(name: "SignetPolicy", swiftSettings: core),
+        .target(name: "SignetRecords", dependencies: ["SignetPolicy"], swiftSettings: core),
+
+        // The one owning type for secrets
+        .target(name: "SignetSecrets", dependencies: ["CSodium"], swiftSettings: core),
+
+        // The stories, told against ports
+        .target(
+            name: "SignetEngine", dependencies: ["SignetPolicy", "SignetRecords", "SignetSecrets"], swiftSettings: core),
+
+        // Adapters to the machine
+        .target(
+            name: "SignetPlatform",
+            dependencies: ["SignetEngine", "SignetRecords", "SignetPolicy", "SignetSecrets", "CSodium", "CPlatform"],
+            swiftSettings: core),
+
+        // What programs load
+        .target(
+            name: "SignetModule",
+            dependencies: [
+                "SignetPlatform", "SignetEngine", "SignetRecords", "SignetPolicy", "SignetSecrets", "PAMShim",
+                "CPlatform",
+            ],
+            swiftSettings: core),
+        .target(
+            name: "PAMEntry", dependencies: ["SignetModule", "PAMShim"], path: "pam", exclude: ["include", "man"],
+            publicHeadersPath: ".", cSettings: strictC, linkerSettings: moduleLink),
+
+        // Programs
+        .executableTarget(
+            name: "signet",
+            dependencies: [
+                "SignetPlatform", "SignetEngine", "SignetRecords", "SignetPolicy", "SignetSecrets", "CPlatform",
+            ],
+            swiftSettings: strict),
+        .systemLibrary(
+            name: "CFprint", pkgConfig: "libfprint-2", providers: [.apt(["libfprint-2-dev", "libglib2.0-dev"])]),
+        .executableTarget(
+            name: "signet-sensor", dependencies: ["CFprint", "CPlatform", "SignetRecords", "SignetPolicy"],
+            swiftSettings: strict),
+
+        // Tests
+        .testTarget(name: "SignetPolicyTests", dependencies: ["SignetPolicy"]),
+        .testTarget(name: "SignetRecordsTests", dependencies: ["SignetRecords", "SignetPolicy"]),
+        .testTarget(name: "SignetSecretsTests", dependencies: ["SignetSecrets"]),
+        .testTarget(
+            name: "SignetEngineTests", dependencies: ["SignetEngine", "SignetRecords", "SignetPolicy", "SignetSecrets"]),
+        .testTarget(
+            name: "SignetPlatformTests",
+            dependencies: [
+                "SignetPlatform", "SignetEngine", "SignetRecords", "SignetPolicy", "SignetSecrets", "CPlatform",
+            ]),
+        .testTarget(
+            name: "SignetModuleTests",
+            dependencies: ["SignetModule", "SignetEngine", "SignetPolicy", "PAMShim", "CPlatform"]),
+        .testTarget(
+            name: "SignetSensorTests",
+            dependencies: [
+                "SignetPlatform", "SignetEngine", "SignetRecords", "SignetPolicy", "SignetSecrets", "CPlatform",
+            ]),
+        .testTarget(
+            name: "CommandLineTests", dependencies: ["signet", "SignetPlatform", "SignetEngine", "SignetPolicy"]),
+        .target(name: "CTerminal", path: "Tests/CTerminal", cSettings: strictC),
+        .testTarget(name: "EndToEnd", dependencies: ["CTerminal"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,43 @@
+package import SignetPolicy
+
+/// One line of the journal: a decision, or an act of management, with what an administrator needs and no secret.
+package enum JournalEvent: Equatable, Sendable {
+    /// How an authentication ended.
+    case authentication(verdict: Verdict, attempts: Attempts?)
+    /// A factor was compared and did not match.
+    case failure(factor: Factor, attempts: Attempts)
+    /// The finger path is closed, and why.
+    case fingerPathClosed(FingerClosure)
+    /// A record cannot be used.
+    case recordFault(RecordKind, RecordFault)
+    /// The file system refused.
+    case storeRefused(errno: Int32)
+    /// The user's lock could not be had.
+    case storeBusy
+    /// One copy of the counters was torn; one failure was added to each.
+    case attemptsTorn
+    /// The keys or the memory for a derivation could not be had.
+    case vaultFailed(VaultError)
+    /// The boot clock cannot be read.
+    case clockUnreadable
+    /// Prints in a reader's memory that are nobody's here.
+    case foreignPrints(count: Int)
+    /// A management task was done: its name ("pin changed"), and whether an administrator did it for somebody else.
+    case management(ManagementAct, byAdministrator: Bool)
+}
+
+/// What a management task did.
+package enum ManagementAct: Equatable, Sendable {
+    case pinSet
+    case pinChanged
+    case pinRemoved
+    case recoveryCodeMade
+    case recoveryCodeUsed
+    case fingerEnrolled(Finger)
+    case fingerDeleted(Finger)
+    case approved(prints: Int)
+    case deactivated
+    case lockoutReset(finger: Bool, pin: Bool)
+    case adopted
+    case purged
+}

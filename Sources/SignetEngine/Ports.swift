@@ -1,0 +1,227 @@
+package import SignetPolicy
+package import SignetRecords
+package import SignetSecrets
+
+// The ports: what the stories need from the machine. SignetPlatform has the adapters, the tests have fakes.
+
+/// Why a record cannot be used; each case is told apart in the journal.
+package enum RecordFault: Equatable, Sendable {
+    /// The bytes are not what was written.
+    case damaged
+    /// Sealed under another machine's key, or the key was replaced.
+    case foreign
+    /// Another user's record was put here.
+    case otherUser
+    /// The uid now has another name than the record's.
+    case renamed
+    /// Written by a later Signet.
+    case newer
+    /// It must be there and is not.
+    case missing
+    /// A file or folder on the way is not root's alone.
+    case unsafe
+    /// The master key is gone or cannot be used.
+    case keyLost
+}
+
+/// Which record a fault is about.
+package enum RecordKind: UInt8, Equatable, Sendable {
+    case identity = 1
+    case prints = 2
+    case attempts = 3
+    case values = 4
+    case store = 5
+}
+
+/// Why the store did not do what was asked.
+package enum StoreError: Error, Equatable, Sendable {
+    case fault(RecordKind, RecordFault)
+    /// The user's lock could not be had in time.
+    case busy
+    /// The file system refused, with its errno.
+    case system(errno: Int32)
+}
+
+/// The records of one user, and the lock that makes charge, comparison and settling one hold.
+package protocol RecordStore: ~Copyable {
+    /// Waits for the user's lock; who holds it longer than the longest permitted hold is killed.
+    mutating func lock() throws(StoreError)
+    /// Gives the lock back; harmless where it is not held.
+    mutating func unlock()
+
+    /// The identity, or nil where the user has none.
+    mutating func loadIdentity() throws(StoreError) -> IdentityRecord?
+    /// The enrollment set; empty with generation 0 where none was ever written.
+    mutating func loadPrints() throws(StoreError) -> EnrollmentSet
+    /// The counters, which must be there when there is an identity.
+    mutating func loadAttempts() throws(StoreError) -> Attempts
+
+    /// Makes the user's folder with a first identity and fresh counters, or replaces both.
+    mutating func create(_ identity: IdentityRecord) throws(StoreError)
+    /// Replaces the identity; durable when it returns.
+    mutating func save(_ identity: IdentityRecord) throws(StoreError)
+    /// Replaces the prints; durable when it returns.
+    mutating func save(_ prints: borrowing EnrollmentSet) throws(StoreError)
+    /// Writes the counters in place; durable when it returns.
+    mutating func save(_ attempts: Attempts) throws(StoreError)
+    /// Deletes all that Signet keeps for the user.
+    mutating func remove() throws(StoreError)
+}
+
+/// Why a cryptographic operation could not be done; never says whether a secret was right.
+package enum VaultError: Error, Equatable, Sendable {
+    /// Memory for the derivation could not be had.
+    case outOfMemory
+    /// The keys of the store cannot be used.
+    case keyLost
+}
+
+/// A fresh Ed25519 key pair.
+package struct SigningKeyPair: ~Copyable {
+    /// 64 bytes, libsodium's form (seed and public half).
+    package let secret: SecretBytes
+    /// 32 bytes.
+    package let publicKey: [UInt8]
+
+    package init(secret: consuming SecretBytes, publicKey: [UInt8]) {
+        self.secret = secret
+        self.publicKey = publicKey
+    }
+}
+
+/// Keys and what is done with them.
+package protocol KeyVault: ~Copyable {
+    /// The keyed hash that digests are made with.
+    mutating func digest(of bytes: Span<UInt8>) throws(VaultError) -> Digest
+    /// Makes a signing key.
+    mutating func makeSigningKey() throws(VaultError) -> SigningKeyPair
+    /// Signs with a 64-byte key; the answer has 64 bytes.
+    mutating func sign(_ message: [UInt8], with key: borrowing SecretBytes) throws(VaultError) -> [UInt8]
+    /// Whether `signature` over `message` is by the holder of `publicKey`; false for any malformed part.
+    mutating func isValid(signature: [UInt8], of message: [UInt8], by publicKey: [UInt8]) -> Bool
+    /// Seals a signing key under what `secret` and the pepper derive; costs one Argon2id.
+    mutating func wrap(
+        _ key: borrowing SecretBytes, under secret: borrowing SecretBytes, for purpose: SecretPurpose,
+        cost: KeyDerivationCost
+    ) throws(VaultError) -> WrappedKey
+    /// Opens it; nil where the secret is wrong or the key's public half is not `publicKey`. Costs one Argon2id.
+    mutating func unwrap(
+        _ wrapped: WrappedKey, with secret: borrowing SecretBytes, for purpose: SecretPurpose, publicKey: [UInt8]
+    ) throws(VaultError) -> SecretBytes?
+    /// Spends the time of one derivation, for a user who does not exist; one at a time on the whole machine.
+    mutating func spendTime(of cost: KeyDerivationCost, on secret: borrowing SecretBytes)
+    /// `count` random bytes that are no secret: an instance id.
+    mutating func random(count: Int) throws(VaultError) -> [UInt8]
+    /// A secret of `count` random bytes: a recovery code.
+    mutating func randomSecret(count: Int) throws(VaultError) -> SecretBytes
+}
+
+/// How waiting for a touch ended.
+package enum Touch: Equatable, Sendable {
+    /// The print at this index of the gallery matched.
+    case matched(index: Int)
+    case notRecognised
+    /// No try: the same try goes on with another touch.
+    case retry(RetryReason)
+    /// The deadline passed; whether a finger lay on the reader since arming is what the living helper says.
+    case timedOut(fingerSeen: Bool)
+    /// A signal asks the caller to stop; it stays pending until `stopListening`.
+    case interrupted(fingerSeen: Bool)
+    /// The reader or its helper failed; a finger may have lain on it.
+    case failed(ReaderProblem)
+}
+
+/// What opening a reader told.
+package struct OpenedReader: Equatable, Sendable {
+    package let description: ReaderDescription
+    /// Where each print of the gallery was found, in the gallery's order.
+    package let presence: [PrintPresence]
+    /// Prints in the reader's memory that are not in the gallery.
+    package let foreignPrints: Int
+
+    package init(description: ReaderDescription, presence: [PrintPresence], foreignPrints: Int) {
+        self.description = description
+        self.presence = presence
+        self.foreignPrints = foreignPrints
+    }
+}
+
+/// A print that an enrollment made.
+package struct EnrolledPrint: ~Copyable {
+    package let reader: ReaderIdentity
+    package let onReader: Bool
+    /// libfprint's serialized form.
+    package let template: SecretBytes
+
+    package init(reader: ReaderIdentity, onReader: Bool, template: consuming SecretBytes) {
+        self.reader = reader
+        self.onReader = onReader
+        self.template = template
+    }
+}
+
+/// How an enrollment goes on, for a person to see.
+package enum EnrollmentProgress: Equatable, Sendable {
+    case stage(done: Int, of: Int)
+    case retry(RetryReason)
+}
+
+/// The fingerprint readers, behind a helper process.
+package protocol FingerSensor: ~Copyable {
+    /// All readers there are, none of them opened.
+    mutating func readers() throws(ReaderProblem) -> [ReaderDescription]
+    /// Opens one reader for those prints of `set` that are at `gallery` (indices of its entries, all of this reader).
+    mutating func open(
+        _ reader: ReaderIdentity, for set: borrowing EnrollmentSet, gallery: [Int]
+    ) throws(ReaderProblem) -> OpenedReader
+    /// Arms the opened reader: returns once it waits for a finger.
+    mutating func arm() throws(ReaderProblem)
+    /// Waits for a touch of the armed reader, at most `seconds`; disarms it.
+    mutating func awaitTouch(seconds: Int) -> Touch
+    /// Enrolls a finger on the opened reader; `progress` is called for each stage. nil: interrupted by a signal.
+    mutating func enroll(
+        _ finger: Finger, userName: [UInt8], progress: (EnrollmentProgress) -> Void
+    ) throws(ReaderProblem) -> EnrolledPrint?
+    /// Deletes the gallery's print at `index` from the reader's memory.
+    mutating func deleteFromReader(index: Int) throws(ReaderProblem)
+    /// Closes the reader and ends the helper; harmless where nothing is open.
+    mutating func close()
+    /// Lets signals act that came while a touch was awaited: to be called after the charge is settled.
+    mutating func stopListening()
+}
+
+/// Why nobody answered.
+package enum ConversationError: Error, Equatable, Sendable {
+    /// Ctrl-C, Ctrl-D, or a caller that gives no answer.
+    case cancelled
+    /// The caller's own time limit passed.
+    case timedOut
+    /// There is no conversation, or the answer is too long or no text.
+    case unusable
+}
+
+/// The person, or the program that speaks for them.
+package protocol Conversation: ~Copyable {
+    /// Asks for a secret in a hidden field; the answer is at most 512 bytes, without the line's end.
+    mutating func ask(_ prompt: Prompt) throws(ConversationError) -> SecretBytes
+    /// Says one sentence, where there is somewhere to say it.
+    mutating func tell(_ notice: Notice)
+}
+
+/// The boot clock cannot be read.
+package struct ClockUnreadable: Error, Equatable, Sendable {
+    package init() {}
+}
+
+/// Time.
+package protocol Clock: ~Copyable {
+    /// Now, on the boot clock.
+    mutating func now() throws(ClockUnreadable) -> BootInstant
+    /// Now, on the wall clock in seconds since 1970, for people to read only.
+    mutating func wallTime() -> Int64
+}
+
+/// The journal: one line a decision.
+package protocol Journal: ~Copyable {
+    mutating func record(_ event: JournalEvent)
+}

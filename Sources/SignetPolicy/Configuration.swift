@@ -1,0 +1,43 @@
+/// What an administrator may set, every number within hard bounds.
+///
+/// The defaults are those of a missing file. `strictest` is what rules when the file cannot be used: the finger path is
+/// closed and each limit stands at its strictest bound, but the PIN still works, so that nobody is shut out by a typo.
+package struct Configuration: Equatable, Sendable {
+    /// Whether fingers are accepted at all.
+    package var finger = true
+    /// Finger tries in one prompt, 1–3.
+    package var fingerTries: UInt8 = 3
+    /// Consecutive finger failures until only the PIN helps, 1–5 (NIST SP 800-63B-4 §3.2.3 allows 5 without presentation attack detection).
+    package var fingerLimit: UInt8 = 5
+    /// Seconds for which a touch is awaited, 5–60.
+    package var fingerTimeout: UInt8 = 20
+    /// Seconds that a reader may take to open, 1–15.
+    package var readerTimeout: UInt8 = 5
+    /// Consecutive PIN failures until it is disabled, 5–10 (NIST SP 800-63B-4 §3.2.10 allows 10).
+    package var pinLimit: UInt8 = 10
+    /// Shortest PIN in characters, 4–64 (NIST SP 800-63B-4 §3.2.10: at least 4, better 6).
+    package var pinMinimumLength: UInt8 = 6
+    /// Longest PIN in characters, `pinMinimumLength`–64.
+    package var pinMaximumLength: UInt8 = 64
+    /// Hours after which the PIN is asked once before fingers count again, 1–72.
+    package var pinFreshHours: UInt8 = 72
+    /// Argon2id passes for new PINs, 3–16.
+    package var argon2Passes: UInt8 = 3
+    /// Argon2id memory for new PINs in MiB, 64–1024.
+    package var argon2MemoryMiB: UInt16 = 64
+    /// Absolute path of the reader helper in place of the shipped one; while it is set everything says "stand-in reader".
+    package var sensorHelper: [UInt8]?
+
+    package init() {}
+
+    /// What rules when the file cannot be used.
+    package static var strictest: Configuration {
+        var strict = Configuration()
+        strict.finger = false
+        strict.fingerTries = 1
+        strict.fingerLimit = 1
+        strict.pinLimit = 5
+        strict.pinFreshHours = 1
+        return strict
+    }
+}

@@ -1,0 +1,81 @@
+/// Why the finger path is closed for this authentication; the PIN stays.
+package enum FingerClosure: Equatable, Sendable {
+    /// `finger = no`, the module argument `finger=no`, or an unusable configuration.
+    case switchedOff
+    /// No terminal on which a person could be asked to touch.
+    case noTerminal
+    case notEnrolled
+    /// Prints are there, but no approval was ever made for this reader.
+    case notApproved
+    case enrollmentChanged(EnrollmentChange)
+    /// `limit` consecutive failures; the PIN re-opens it.
+    case biometryLockout(limit: UInt8)
+    /// First use since start-up.
+    case pinRequiredAfterBoot
+    /// The last PIN is too long ago.
+    case pinRequiredStale
+    case remote
+    case lidClosed
+    case background
+    case readerNotAvailable(ReaderProblem)
+    /// The tries of this prompt are used up.
+    case triesUsedUp
+    /// Nobody touched the reader in time.
+    case notTouched
+}
+
+/// How the PIN is locked.
+package enum PINLockout: Equatable, Sendable {
+    /// Seconds left to wait.
+    case waiting(seconds: UInt64)
+    /// Only a recovery code or an administrator helps.
+    case disabled
+    /// This kind of caller has used up its share; others are not touched.
+    case shareUsedUp
+}
+
+/// What is the matter with a user's records; the journal has the particulars.
+package enum RecordState: Equatable, Sendable {
+    case usable
+    /// The user exists but has no PIN.
+    case pinNotSet
+    /// Damaged, foreign, renamed, unsafe, or the keys are lost.
+    case unusable
+    case unknownUser
+}
+
+/// Why an authentication was refused.
+package enum Refusal: Equatable, Sendable {
+    /// A wrong PIN, or a finger that did not match; a new try may follow.
+    case authenticationFailed
+    case pinNotSet
+    case pinLockout(PINLockout)
+    case cancelled
+    case timedOut
+    case unknownUser
+    /// The records, the store, the keys or the clock cannot be used.
+    case recordUnusable
+    /// `pin=no` and the finger path is closed.
+    case fingerPathClosed(FingerClosure)
+
+    /// Whether a new try within the same transaction can end otherwise.
+    package var mayEndOtherwise: Bool {
+        switch self {
+        case .authenticationFailed, .unknownUser: true
+        case .pinNotSet, .pinLockout, .cancelled, .timedOut, .recordUnusable, .fingerPathClosed: false
+        }
+    }
+}
+
+/// Which factor was proven.
+package enum Factor: UInt8, Equatable, Sendable {
+    case finger = 1
+    case pin = 2
+    case recoveryCode = 3
+}
+
+/// How an authentication ended.
+package enum Verdict: Equatable, Sendable {
+    case granted(Proof)
+    case refused(Refusal)
+}
