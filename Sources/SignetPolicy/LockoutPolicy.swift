@@ -54,7 +54,8 @@ package struct LockoutPolicy: Equatable, Sendable {
             if left > 0 { return .closed(.waiting(seconds: left)) }
         }
         guard caller != .person else {
-            let next = failures.total < LockoutPolicy.freeFailures + 1 ? LockoutPolicy.freeFailures + 1 : failures.total + 1
+            let next =
+                failures.total < LockoutPolicy.freeFailures + 1 ? LockoutPolicy.freeFailures + 1 : failures.total + 1
             return .open(triesLeft: min(next, pinLimit) - failures.total)
         }
         // The last failure before the end belongs to the person: somebody else must not be able to disable a PIN.

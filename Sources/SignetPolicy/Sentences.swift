@@ -1,5 +1,3 @@
-package import SignetPolicy
-
 /// What a person is asked for, in a hidden field.
 package enum Prompt: Equatable, Sendable {
     /// The PIN alone, with the reason why no finger is offered, where it is worth a word.
@@ -29,6 +27,8 @@ package enum Notice: Equatable, Sendable {
     case shareUsedUp
     case pinNotSet
     case recordUnusable
+    /// The machine cannot do its part now: the store is busy or read-only, memory is short.
+    case systemFault
     case nothingTyped
     case fingerPathClosed(FingerClosure)
     case pinSetByAdministrator
