@@ -80,11 +80,13 @@ package struct SecureFolder: ~Copyable {
 
     /// Replaces a file by one with this content; durable, and never half of it, when and whether it returns.
     ///
-    /// To be called by one process at a time for each name.
-    package borrowing func replace(_ name: FileName, with bytes: Span<UInt8>) throws(FileFault) {
+    /// To be called by one process at a time for each name. `mode` gives others nothing.
+    package borrowing func replace(
+        _ name: FileName, with bytes: Span<UInt8>, mode: UInt32 = 0o600
+    ) throws(FileFault) {
         let temporary = name.temporary
         try remove(temporary)
-        let file = try make(temporary)
+        let file = try make(temporary, mode: mode)
         do throws(FileFault) {
             try file.write(bytes, at: 0)
             try file.sync()
@@ -115,6 +117,16 @@ package struct SecureFolder: ~Copyable {
 
     /// Waits until the folder's names are on the disk.
     package borrowing func sync() throws(FileFault) { try descriptor.sync() }
+
+    /// Whether there is anything of this name, whatever it is.
+    package borrowing func exists(_ name: FileName) throws(FileFault) -> Bool {
+        var status = stat()
+        // SAFETY: the name is terminated; both outlive the call.
+        if unsafe fstatat(descriptor.raw, name.terminated, &status, AT_SYMLINK_NOFOLLOW) == 0 { return true }
+        let fault = FileFault.last
+        guard fault == .missing else { throw fault }
+        return false
+    }
 
     /// Whether `file` is what `name` names now.
     package borrowing func names(_ name: FileName, _ file: borrowing FileDescriptor) throws(FileFault) -> Bool {
@@ -196,19 +208,19 @@ extension SecureFolder {
     }
 
     /// The caller's umask and group are not ours to trust: owner, group and mode are set outright.
-    private static func setOwner(_ file: borrowing FileDescriptor, mode: mode_t) throws(FileFault) {
+    private static func setOwner(_ file: borrowing FileDescriptor, mode: UInt32) throws(FileFault) {
         guard fchown(file.raw, 0, 0) == 0, fchmod(file.raw, mode) == 0 else { throw .last }
     }
 
     /// Makes a new empty file for reading and writing, which must not be there yet.
-    private borrowing func make(_ name: FileName) throws(FileFault) -> FileDescriptor {
+    private borrowing func make(_ name: FileName, mode: UInt32 = 0o600) throws(FileFault) -> FileDescriptor {
         // SAFETY: the name is terminated and outlives the call.
         let raw = unsafe signet_openat(
             descriptor.raw, name.terminated, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard raw >= 0 else { throw .last }
         let file = FileDescriptor(owning: raw)
         do throws(FileFault) {
-            try SecureFolder.setOwner(file, mode: 0o600)
+            try SecureFolder.setOwner(file, mode: mode)
         } catch {
             try? remove(name)
             throw error
