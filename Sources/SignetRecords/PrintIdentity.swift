@@ -5,43 +5,54 @@ internal import SignetPolicy
 /// These are what libfprint's `fp_print_equal` compares. User name, finger, date and description are not among them: the
 /// same print has others when the reader lists it than when it was enrolled.
 ///
-/// The form, all numbers little-endian in four bytes: the domain "signet print identity 1" with its length before it, the
-/// kind, then driver, device id and data, each with its length before it.
+/// The form is that of `CanonicalBytes`, each field with its length in eight bytes, big-endian, before it: the domain
+/// "signet print identity v1", the kind in eight bytes, driver, device id, data. It is written here once more because the
+/// data is the secret and must not pass through an array.
 extension PrintTemplate {
-    private static let domain = LiteralBytes("signet print identity 1")
+    private static let domain = LiteralBytes("signet print identity v1")
+
+    /// How much longer than the template its identity can be: five lengths, the domain and the kind.
+    package static var identityOverhead: Int { 5 * 8 + domain.count + 8 }
 
     /// How many bytes `writeIdentity` writes.
     package var identityCount: Int {
-        5 * 4 + PrintTemplate.domain.count + driver.count + device.count + data.count
+        PrintTemplate.identityOverhead + driver.count + device.count + data.count
     }
 
-    /// Writes the identity of the template `bytes` into `target`, which must have exactly `identityCount` bytes and, since
-    /// the data is the secret, must lie in guarded memory.
+    /// Reads `template` and writes its identity to the beginning of `target`, which must lie in guarded memory.
     ///
-    /// False, and an unusable `target`, where the lengths do not fit.
-    package func writeIdentity(of bytes: Span<UInt8>, to target: inout MutableSpan<UInt8>) -> Bool {
-        guard target.count == identityCount, driver.upperBound <= bytes.count, device.upperBound <= bytes.count,
-            data.upperBound <= bytes.count
-        else { return false }
+    /// The number of bytes written; nil where the template is not libfprint's, or `target` too short.
+    package static func writeIdentity(of template: Span<UInt8>, into target: inout MutableSpan<UInt8>) -> Int? {
+        do throws(PrintTemplateError) {
+            return try PrintTemplate(template).writeIdentity(of: template, into: &target)
+        } catch {
+            return nil
+        }
+    }
+
+    /// Writes the identity of `template`, which `self` was read from.
+    private func writeIdentity(of template: Span<UInt8>, into target: inout MutableSpan<UInt8>) -> Int? {
+        guard target.count >= identityCount else { return nil }
         var position = 0
-        write(number: PrintTemplate.domain.count, to: &target, at: &position)
+        write(PrintTemplate.domain.count, to: &target, at: &position)
         for index in 0..<PrintTemplate.domain.count {
             target[position] = PrintTemplate.domain[index] ?? 0
             position += 1
         }
-        write(number: Int(kind.rawValue), to: &target, at: &position)
+        write(8, to: &target, at: &position)
+        write(Int(kind.rawValue), to: &target, at: &position)
         for part in [driver, device, data] {
-            write(number: part.count, to: &target, at: &position)
+            write(part.count, to: &target, at: &position)
             for index in part {
-                target[position] = bytes[index]
+                target[position] = template[index]
                 position += 1
             }
         }
-        return position == target.count
+        return position
     }
 
-    private func write(number: Int, to target: inout MutableSpan<UInt8>, at position: inout Int) {
-        for shift in stride(from: 0, to: 32, by: 8) {
+    private func write(_ number: Int, to target: inout MutableSpan<UInt8>, at position: inout Int) {
+        for shift in stride(from: 56, through: 0, by: -8) {
             target[position] = UInt8(truncatingIfNeeded: number >> shift)
             position += 1
         }
