@@ -27,6 +27,9 @@ package struct PAMCode: Equatable, Sendable {
     package static let ignore = PAMCode(25)
     package static let moduleUnknown = PAMCode(28)
 
+    /// Every answer that there is.
+    package static var all: [PAMCode] { (0..<UInt8(names.count)).map { PAMCode($0) } }
+
     /// The word that stands for each number in a control list.
     static let names = [
         "success", "open_err", "symbol_err", "service_err", "system_err", "buf_err", "perm_denied", "auth_err",
