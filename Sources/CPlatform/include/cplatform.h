@@ -43,5 +43,6 @@ static inline int signet_is_directory(mode_t mode) { return S_ISDIR(mode); }
 void signet_syslog(int priority, const char *_Nonnull line);
 
 #include "cplatform_terminal.h"
+#include "cplatform_files.h"
 
 #endif
