@@ -27,6 +27,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cplatform_helper.h"
+
 /// errno is a macro.
 static inline int signet_errno(void) { return errno; }
 
