@@ -42,4 +42,6 @@ static inline int signet_is_directory(mode_t mode) { return S_ISDIR(mode); }
 /// syslog(3) is variadic; the line is never used as a format.
 void signet_syslog(int priority, const char *_Nonnull line);
 
+#include "cplatform_files.h"
+
 #endif
