@@ -1,9 +1,9 @@
 /// Which PINs may be set.
 ///
 /// Guessing is limited to ten tries in all, so what matters is that none of the first guesses is right: what a stranger
-/// tries first is refused, and nothing more (Markert et al., "This PIN Can Be Easily Guessed", IEEE S&P 2020, find that a
-/// block list has to be well above Apple's to help). Of all six-digit numbers 90 in 100 remain, and most
-/// of the others are dates.
+/// tries first is refused, and nothing more. Markert et al., "This PIN Can Be Easily Guessed" (IEEE S&P 2020), find the
+/// block lists in use too short, and one of about a tenth of all PINs to be the best balance. Of all six-digit numbers
+/// 90 in 100 remain here; most of the others are dates.
 package struct PINPolicy: Equatable, Sendable {
     /// The fewest characters, at least 1.
     package let minimum: Int
@@ -22,8 +22,8 @@ package struct PINPolicy: Equatable, Sendable {
 
     /// Why `pin` is refused as a new PIN of `userName`, or nil where it may be set.
     ///
-    /// The bytes are read in place and never copied. The time depends on them, which nobody can use: a PIN is judged only
-    /// when its owner sets it.
+    /// The bytes are read in place and never copied. The time depends on them, which nobody can use: a PIN is
+    /// judged only when its owner sets it.
     package func weakness(of pin: Span<UInt8>, userName: [UInt8]) -> PINWeakness? {
         if pin.count > maximum { return .tooLong(maximum: maximum) }
         for index in 0..<pin.count where pin[index] < 0x20 || pin[index] > 0x7E { return .notPrintableASCII }

@@ -2,9 +2,9 @@
 ///
 /// Taken from two public counts in SecLists (github.com/danielmiessler/SecLists, Passwords/Common-Credentials):
 /// - `four-digit-pin-codes-sorted-by-frequency-withcount.csv`, its first 192 lines: 12 remain here;
-/// - `100k-most-used-passwords-NCSC.txt` (the UK's National Cyber Security Centre, 2019), of its first 16,000 bytes the 176
-///   entries of six digits or more (18 remain), and of its first 150 lines those of six characters or more with a letter
-///   (68 remain).
+/// - `100k-most-used-passwords-NCSC.txt` (the UK's National Cyber Security Centre, 2019), of its first 16,000 bytes the
+///   176 entries of six digits or more (18 remain), and of its first 150 lines those of six characters or more with a
+///   letter (68 remain).
 /// What the rules for repeats, runs, keypads and dates refuse is left out, which a test watches.
 enum PINCommon {
     private static let fourDigits = LiteralBytes("0007 0070 1324 5150 1235 1245 1318 4200 7942 5425 1092 1379")

@@ -2,8 +2,8 @@
 enum PINDates {
     /// Whether the digits, with or without separators between them, can be read as a date.
     ///
-    /// Six digits: DDMMYY, MMDDYY, YYMMDD, any two-digit year being somebody's. Eight: DDMMYYYY, MMDDYYYY, YYYYMMDD, from
-    /// 1900 to 2099. Four: DDMM, MMDD, and the years 1900 to 2039.
+    /// Six digits: DDMMYY, MMDDYY, YYMMDD, any two-digit year being somebody's. Eight: DDMMYYYY, MMDDYYYY, YYYYMMDD,
+    /// from 1900 to 2099. Four: DDMM, MMDD, and the years 1900 to 2039.
     static func isDate(_ pin: Span<UInt8>) -> Bool {
         var value = 0
         var digits = 0
