@@ -54,7 +54,7 @@ package struct StackFinding: Equatable, Sendable {
     /// One sentence for a person.
     package var sentence: String {
         switch matter {
-        case .unreadable(let fault): StackFinding.text(fault)
+        case .unreadable(let fault): fault.sentence
         case .notGuarded: "Signet is not asked"
         case .grantsWithoutProof(let module, let way):
             "\(StackFinding.text(module)) lets anyone in \(StackFinding.text(way))"
@@ -119,13 +119,17 @@ package struct StackFinding: Equatable, Sendable {
         case .afterRefusal: "after Signet refused"
         }
     }
+}
 
-    private static func text(_ fault: StackFault) -> String {
-        switch fault {
-        case .unreadable(let file): "\(text(file)) cannot be read"
-        case .malformed(let file, let fault): "\(text(file)) is not understood at line \(fault.line)"
-        case .tooDeep(let file): "\(text(file)) includes too deep, perhaps itself"
-        case .tooLong(let file): "\(text(file)) has too many lines to be reviewed"
+extension StackFault {
+    /// One sentence for a person.
+    package var sentence: String {
+        switch self {
+        case .unreadable(let file): "\(String(decoding: file, as: UTF8.self)) cannot be read"
+        case .malformed(let file, let fault):
+            "\(String(decoding: file, as: UTF8.self)) is not understood at line \(fault.line)"
+        case .tooDeep(let file): "\(String(decoding: file, as: UTF8.self)) includes too deep, perhaps itself"
+        case .tooLong(let file): "\(String(decoding: file, as: UTF8.self)) has too many lines to be reviewed"
         }
     }
 }

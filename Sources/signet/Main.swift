@@ -1,3 +1,9 @@
+internal import CPlatform
+
 @main struct Main {
-    static func main() {}
+    static func main() {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        if arguments.first == "pam" { exit(PAMCommand.run(Array(arguments.dropFirst()))) }
+        exit(2)
+    }
 }
