@@ -27,6 +27,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cplatform_helper.h"
+
 /// errno is a macro.
 static inline int signet_errno(void) { return errno; }
 
@@ -39,6 +41,7 @@ static inline int signet_openat(int folder, const char *_Nonnull name, int flags
 static inline int signet_is_regular(mode_t mode) { return S_ISREG(mode); }
 static inline int signet_is_directory(mode_t mode) { return S_ISDIR(mode); }
 
+#include "cplatform_terminal.h"
 #include "cplatform_files.h"
 #include "cplatform_log.h"
 
