@@ -1,15 +1,18 @@
+internal import SignetPlatform
+internal import SignetPolicy
+
 /// Whom a command is about.
 struct TargetUser: Equatable {
     let uid: UInt32
-    let name: String
+    /// The login name, as the password database has it.
+    let name: [UInt8]
     /// Whether somebody else than the user runs the command: an administrator.
     let byAdministrator: Bool
-}
+    /// Whose share of the PIN's tries a failure uses up.
+    let caller: CallerClass
 
-/// One line of the password database.
-struct Account: Equatable {
-    let uid: UInt32
-    let name: String
+    /// The name for messages.
+    var text: String { Output.text(name) }
 }
 
 /// What the process was started with, and whom the machine knows.
@@ -20,26 +23,25 @@ struct Surroundings {
     /// SUDO_UID and SUDO_USER.
     var sudoUID: String?
     var sudoUser: String?
-    var accountNamed: (String) -> Account?
-    var accountWithID: (UInt32) -> Account?
+    var accountNamed: ([UInt8]) throws(AccountsUnreadable) -> KnownAccount?
+    var accountWithID: (UInt32) throws(AccountsUnreadable) -> KnownAccount?
+}
+
+/// An account of the machine.
+struct KnownAccount: Equatable {
+    let uid: UInt32
+    let name: [UInt8]
 }
 
 extension TargetUser {
     /// Whose shell it was: sudo says so, and root alone may run the command, so nobody else can have made that up.
     static func resolve(option: String?, _ surroundings: Surroundings) throws(Failure) -> TargetUser {
         try requireRoot(surroundings)
-        let invoker = try invoker(surroundings)
-        guard let option else {
-            guard let invoker else {
-                throw Failure(.usage, "it is not clear whose PIN and fingers are meant", hint: "name the user with --user")
-            }
-            return TargetUser(uid: invoker.uid, name: invoker.name, byAdministrator: false)
+        let found: Result<TargetUser, Failure>
+        do throws(AccountsUnreadable) { found = try find(option, surroundings) } catch {
+            throw Failure(.busy, "the account database cannot be read now", hint: "see \"getent passwd\"")
         }
-        guard let account = surroundings.accountNamed(option) else {
-            throw Failure(.usage, "there is no user \"\(Output.text(Array(option.utf8)))\"", hint: "see \"getent passwd\"")
-        }
-        let own = invoker.map { $0.uid == account.uid } ?? (account.uid == surroundings.realUser)
-        return TargetUser(uid: account.uid, name: account.name, byAdministrator: !own)
+        return try found.get()
     }
 
     /// Refuses everybody but root.
@@ -49,14 +51,37 @@ extension TargetUser {
         }
     }
 
-    private static func invoker(_ surroundings: Surroundings) throws(Failure) -> Account? {
-        guard let text = surroundings.sudoUID else { return nil }
-        guard let uid = UInt32(text), let account = surroundings.accountWithID(uid) else {
-            throw Failure(.usage, "SUDO_UID names nobody", hint: "name the user with --user")
+    private static func find(
+        _ option: String?, _ surroundings: Surroundings
+    ) throws(AccountsUnreadable) -> Result<TargetUser, Failure> {
+        let hint = "name the user with --user"
+        var invoker: KnownAccount?
+        if let text = surroundings.sudoUID {
+            guard let uid = UInt32(text), let account = try surroundings.accountWithID(uid) else {
+                return .failure(Failure(.usage, "SUDO_UID names nobody", hint: hint))
+            }
+            if let name = surroundings.sudoUser, try surroundings.accountNamed(Array(name.utf8))?.uid != uid {
+                return .failure(Failure(.usage, "SUDO_USER and SUDO_UID name different people", hint: hint))
+            }
+            invoker = account
         }
-        if let name = surroundings.sudoUser, surroundings.accountNamed(name)?.uid != uid {
-            throw Failure(.usage, "SUDO_USER and SUDO_UID name different people", hint: "name the user with --user")
+        guard let option else {
+            guard let invoker else {
+                return .failure(Failure(.usage, "it is not clear whose PIN and fingers are meant", hint: hint))
+            }
+            return .success(TargetUser(invoker.uid, invoker.name, invokedBy: invoker.uid))
         }
-        return account
+        guard let account = try surroundings.accountNamed(Array(option.utf8)) else {
+            let name = Output.text(Array(option.utf8))
+            return .failure(Failure(.usage, "there is no user \"\(name)\"", hint: "see \"getent passwd\""))
+        }
+        return .success(
+            TargetUser(account.uid, account.name, invokedBy: invoker?.uid ?? surroundings.realUser))
+    }
+
+    private init(_ uid: UInt32, _ name: [UInt8], invokedBy invoker: UInt32) {
+        self.init(
+            uid: uid, name: name, byAdministrator: invoker != uid,
+            caller: invoker == uid || invoker == 0 ? .person : .anotherPerson)
     }
 }

@@ -3,11 +3,25 @@
 // What the command line needs of terminals and signals.
 #include <signal.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <time.h>
+#include <unistd.h>
 
 /// SIG_IGN is a macro.
 static inline void signet_ignore_signal(int number) { (void)signal(number, SIG_IGN); }
+
+/// Takes one signal from a signalfd(2) and answers its number; 0 where there is none.
+static inline int signet_take_signal(int descriptor) {
+    struct signalfd_siginfo info;
+    return read(descriptor, &info, sizeof info) == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
+}
+
+/// The columns of a terminal; 0 where it does not say. ioctl(2) is variadic.
+static inline int signet_terminal_width(int descriptor) {
+    struct winsize size;
+    return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
 
 /// A day of the calendar; `struct tm` has a pointer that nobody here needs.
 struct signet_day {
