@@ -4,3 +4,264 @@ package struct Proof: Equatable, Sendable {
 
     fileprivate init(factor: Factor) { self.factor = factor }
 }
+
+/// The deciding machine (rule 2): events in, one action out; only its `granted` arm lets anybody in.
+///
+/// It holds no secret and does nothing. The engine performs each action and answers with the event that came of it.
+/// A factor counts in three steps, charge, comparison and settling, and the machine grants after the third alone.
+/// An event that does not belong to the state refuses.
+package struct AuthenticationMachine: Equatable, Sendable {
+    package private(set) var state = State.begun
+    /// Which factors this call may use.
+    private let pinAllowed: Bool
+    private let fingerTries: UInt8
+    private let terminal: Bool
+    /// Whether the PIN's door is open to this caller; false where a share is used up.
+    private var pinOpen = true
+    private var triesUsed: UInt8 = 0
+    private var emptyAnswers: UInt8 = 0
+    private var newPINTries: UInt8 = 0
+
+    /// How often an empty answer or a refused new PIN is asked for again.
+    package static let patience: UInt8 = 3
+
+    /// `terminal` tells whether a person can be asked to touch, and be told why.
+    package init(pinAllowed: Bool, fingerTries: UInt8, terminal: Bool) {
+        self.pinAllowed = pinAllowed
+        self.fingerTries = fingerTries
+        self.terminal = terminal
+    }
+
+    /// Where the machine stands; the parts of a factor's three steps are states of their own.
+    package enum State: Equatable, Sendable {
+        case begun
+        case askingUnknown, comparingUnknown
+        case askingPIN(touchOffered: Bool)
+        case chargingPIN, comparingPIN, settlingPIN(right: Bool)
+        case openingReader, chargingFinger, arming, awaitingTouch, settlingFinger(FingerOutcome)
+        case askingRecoveryCode, chargingRecovery, comparingRecovery, settlingRecovery(right: Bool)
+        case askingNewPIN, storingNewPIN
+        case ended(Verdict)
+    }
+
+    /// What is known when it begins.
+    package struct Facts: Equatable, Sendable {
+        package var record: RecordState
+        package var pin: SecretDoor
+        /// The recovery code's door; nil where there is none.
+        package var recovery: SecretDoor?
+        /// Why the finger path is closed; nil where it is open.
+        package var finger: FingerClosure?
+        package var pinSetByAdministrator = false
+
+        package init(record: RecordState, pin: SecretDoor, recovery: SecretDoor?, finger: FingerClosure?) {
+            self.record = record
+            self.pin = pin
+            self.recovery = recovery
+            self.finger = finger
+        }
+    }
+
+    /// How a charged finger try ended.
+    package enum FingerOutcome: Equatable, Sendable {
+        case matched
+        case failed
+        /// A living helper says that no finger lay on the reader: refunded.
+        case notTouched(interrupted: Bool)
+        /// Interrupted while or after a finger lay on the reader: stays charged.
+        case interrupted
+        /// The reader or its helper failed: stays charged.
+        case readerFailed(ReaderProblem)
+    }
+
+    /// Takes one event and says what to do next.
+    package mutating func handle(_ event: AuthenticationEvent) -> AuthenticationStep {
+        let step = next(event)
+        if case .end(let verdict) = step.action { state = .ended(verdict) }
+        return step
+    }
+
+    // The transition table. Whatever it does not name refuses.
+    private mutating func next(_ event: AuthenticationEvent) -> AuthenticationStep {
+        switch (state, event) {
+        case (.begun, .facts(let facts)): return begin(facts)
+
+        case (.askingUnknown, .answered), (.askingUnknown, .answeredNothing): return go(.comparingUnknown, .spendTime)
+        case (.comparingUnknown, .notMatched): return refuse(.unknownUser, saying: .wrongPIN(triesLeft: nil))
+
+        case (.askingPIN, .answered): return go(.chargingPIN, .chargePIN)
+        case (.askingPIN(touchOffered: true), .answeredNothing): return go(.openingReader, .openReader)
+        case (.askingPIN(touchOffered: false), .answeredNothing): return askAgain()
+        case (.chargingPIN, .charged): return go(.comparingPIN, .comparePIN)
+        case (.chargingPIN, .doorClosed(let lockout)): return refuse(.pinLockout(lockout), saying: lockout.notice)
+        case (.comparingPIN, .matched): return go(.settlingPIN(right: true), .settlePIN(right: true))
+        case (.comparingPIN, .notMatched): return go(.settlingPIN(right: false), .settlePIN(right: false))
+        case (.settlingPIN(right: true), .settled): return grant(.pin)
+        case (.settlingPIN(right: false), .settledFailure(let door)): return pinFailed(door)
+
+        case (.openingReader, .readerOpened): return go(.chargingFinger, .chargeFinger)
+        case (.openingReader, .fingerClosed(let why)), (.chargingFinger, .fingerClosed(let why)): return fallBack(why)
+        case (.chargingFinger, .charged): return go(.arming, .armReader)
+        case (.arming, .armed): return go(.awaitingTouch, .awaitTouch, saying: triesUsed == 0 ? .touchTheReader : nil)
+        case (.arming, .touched(let outcome)), (.awaitingTouch, .touched(let outcome)):
+            return settleFinger(outcome)
+        case (.awaitingTouch, .touchAgain(let reason)): return go(.arming, .armReader, saying: .retry(reason))
+        case (.settlingFinger(.matched), .settled): return grant(.finger)
+        case (.settlingFinger(let outcome), .settledFailure(let door)) where outcome != .matched:
+            return fingerEnded(outcome, door)
+        case (.settlingFinger, .fingerClosed(let why)): return fallBack(why)
+
+        case (.askingRecoveryCode, .answered): return go(.chargingRecovery, .chargeRecovery)
+        case (.askingRecoveryCode, .answeredNothing): return askAgain()
+        case (.chargingRecovery, .charged): return go(.comparingRecovery, .compareRecovery)
+        case (.chargingRecovery, .doorClosed(let lockout)): return refuse(.pinLockout(lockout), saying: lockout.notice)
+        case (.comparingRecovery, .matched): return go(.settlingRecovery(right: true), .settleRecovery(right: true))
+        case (.comparingRecovery, .notMatched):
+            return go(.settlingRecovery(right: false), .settleRecovery(right: false))
+        case (.settlingRecovery(right: true), .settled): return go(.askingNewPIN, .askNewPIN)
+        case (.settlingRecovery(right: false), .settledFailure(let door)): return recoveryFailed(door)
+        case (.askingNewPIN, .answered): return go(.storingNewPIN, .storeNewPIN)
+        case (.askingNewPIN, .newPINRefused(let notice)): return askNewPINAgain(notice)
+        case (.storingNewPIN, .settled): return grant(.recoveryCode, saying: .recoveryCodeUsedUp)
+
+        case (_, .notAnswered(let timedOut)): return refuse(timedOut ? .timedOut : .cancelled)
+        case (_, .unusable(damaged: true)): return refuse(.recordUnusable, saying: .recordUnusable)
+        default: return refuse(.recordUnusable, saying: .systemFault)
+        }
+    }
+
+    private mutating func begin(_ facts: Facts) -> AuthenticationStep {
+        let told: [Notice] = facts.pinSetByAdministrator ? [.pinSetByAdministrator] : []
+        switch facts.record {
+        case .unknownUser:
+            guard pinAllowed else { return refuse(.unknownUser) }
+            return go(.askingUnknown, .ask(terminal ? .pin(because: nil) : .password))
+        case .pinNotSet: return refuse(.pinNotSet, saying: .pinNotSet)
+        case .unusable: return refuse(.recordUnusable, saying: .recordUnusable)
+        case .usable: break
+        }
+        switch facts.pin {
+        case .closed(.waiting(let seconds)):
+            return refuse(.pinLockout(.waiting(seconds: seconds)), saying: .waiting(seconds: seconds))
+        case .closed(.disabled): return beginDisabled(facts)
+        case .closed(.shareUsedUp): pinOpen = false
+        case .open: break
+        }
+        if let why = terminal ? facts.finger : .noTerminal {
+            var step = fallBack(why)
+            step.notices = told + step.notices
+            return step
+        }
+        guard pinAllowed, pinOpen else { return go(.openingReader, .openReader, saying: told.first) }
+        return go(.askingPIN(touchOffered: true), .ask(.pinOrTouch), saying: told.first)
+    }
+
+    // A disabled PIN closes the finger path too; only a person who can be told what is asked is asked for the code.
+    private mutating func beginDisabled(_ facts: Facts) -> AuthenticationStep {
+        guard pinAllowed, terminal, case .some(.open) = facts.recovery else {
+            if case .some(.closed(.waiting(let seconds))) = facts.recovery {
+                return refuse(.pinLockout(.waiting(seconds: seconds)), saying: .waiting(seconds: seconds))
+            }
+            return refuse(.pinLockout(.disabled), saying: .pinDisabled)
+        }
+        return go(.askingRecoveryCode, .ask(.recoveryCode))
+    }
+
+    // From the finger to the PIN, where the PIN is open to this caller.
+    private mutating func fallBack(_ why: FingerClosure) -> AuthenticationStep {
+        guard pinAllowed else {
+            let failed = triesUsed > 0 && why != .notTouched
+            return refuse(failed ? .authenticationFailed : .fingerPathClosed(why), saying: .fingerPathClosed(why))
+        }
+        guard pinOpen else { return refuse(.pinLockout(.shareUsedUp), saying: .shareUsedUp) }
+        return go(.askingPIN(touchOffered: false), .ask(terminal ? .pin(because: why) : .password))
+    }
+
+    private mutating func settleFinger(_ outcome: FingerOutcome) -> AuthenticationStep {
+        // A match counts only from a reader that was armed; while arming, nothing can have been compared.
+        if state == .arming, outcome == .matched { return refuse(.recordUnusable, saying: .systemFault) }
+        return go(.settlingFinger(outcome), .settleFinger(outcome))
+    }
+
+    private mutating func fingerEnded(_ outcome: FingerOutcome, _ door: SettledDoor) -> AuthenticationStep {
+        switch outcome {
+        case .matched: return refuse(.recordUnusable, saying: .systemFault)
+        case .notTouched(interrupted: true), .interrupted: return refuse(.cancelled)
+        case .notTouched(interrupted: false): return fallBack(.notTouched)
+        case .readerFailed(let problem): return fallBack(.readerNotAvailable(problem))
+        case .failed: break
+        }
+        triesUsed += 1
+        guard case .finger(.open) = door else {
+            if case .finger(.biometryLockout(let limit)) = door { return fallBack(.biometryLockout(limit: limit)) }
+            return refuse(.recordUnusable, saying: .systemFault)
+        }
+        guard triesUsed < fingerTries else { return fallBack(.triesUsedUp) }
+        return go(.chargingFinger, .chargeFinger, saying: .notRecognised)
+    }
+
+    private mutating func pinFailed(_ door: SettledDoor) -> AuthenticationStep {
+        switch door {
+        case .secret(.open(let left)):
+            return refuse(.authenticationFailed, saying: .wrongPIN(triesLeft: left <= 2 ? left : nil))
+        case .secret(.closed(let lockout)):
+            return AuthenticationStep(
+                notices: [.wrongPIN(triesLeft: nil), lockout.notice], action: .end(.refused(.pinLockout(lockout))))
+        case .finger: return refuse(.recordUnusable, saying: .systemFault)
+        }
+    }
+
+    private mutating func recoveryFailed(_ door: SettledDoor) -> AuthenticationStep {
+        switch door {
+        case .secret(.open(let left)):
+            return refuse(.authenticationFailed, saying: .wrongRecoveryCode(triesLeft: left <= 2 ? left : nil))
+        case .secret(.closed(let lockout)):
+            return AuthenticationStep(
+                notices: [.wrongRecoveryCode(triesLeft: nil), lockout.notice],
+                action: .end(.refused(.pinLockout(lockout))))
+        case .finger: return refuse(.recordUnusable, saying: .systemFault)
+        }
+    }
+
+    private mutating func askAgain() -> AuthenticationStep {
+        emptyAnswers += 1
+        guard emptyAnswers < AuthenticationMachine.patience else { return refuse(.cancelled) }
+        let prompt: Prompt =
+            state == .askingRecoveryCode ? .recoveryCode : terminal ? .pin(because: nil) : .password
+        return AuthenticationStep(notices: [.nothingTyped], action: .ask(prompt))
+    }
+
+    private mutating func askNewPINAgain(_ notice: Notice) -> AuthenticationStep {
+        newPINTries += 1
+        guard newPINTries < AuthenticationMachine.patience else { return refuse(.cancelled, saying: notice) }
+        return AuthenticationStep(notices: [notice], action: .askNewPIN)
+    }
+
+    // MARK: The four ways a step is made
+
+    private mutating func go(
+        _ next: State, _ action: AuthenticationAction, saying notice: Notice? = nil
+    ) -> AuthenticationStep {
+        state = next
+        return AuthenticationStep(notices: notice.map { [$0] } ?? [], action: action)
+    }
+
+    private func refuse(_ refusal: Refusal, saying notice: Notice? = nil) -> AuthenticationStep {
+        AuthenticationStep(notices: notice.map { [$0] } ?? [], action: .end(.refused(refusal)))
+    }
+
+    private func grant(_ factor: Factor, saying notice: Notice? = nil) -> AuthenticationStep {
+        AuthenticationStep(notices: notice.map { [$0] } ?? [], action: .end(.granted(Proof(factor: factor))))
+    }
+}
+
+extension PINLockout {
+    /// What a person is told of it.
+    package var notice: Notice {
+        switch self {
+        case .waiting(let seconds): .waiting(seconds: seconds)
+        case .disabled: .pinDisabled
+        case .shareUsedUp: .shareUsedUp
+        }
+    }
+}

@@ -5,7 +5,7 @@ import Testing
     /// Catches a copy that loses, reorders or shares bytes.
     @Test func copyHoldsTheSameBytes() throws {
         let source: [UInt8] = [1, 2, 3, 250]
-        let secret = try #require(SecretBytes(copying: source.span))
+        let secret = try made(SecretBytes(copying: source.span))
         let read = secret.withBytes { span in (0..<span.count).map { span[$0] } }
         #expect(read == source)
     }
@@ -13,26 +13,34 @@ import Testing
     /// Catches a truncation that keeps the tail readable or grows the secret.
     @Test(arguments: [(0, 0), (2, 2), (4, 4), (9, 4), (-1, 4)]) func truncates(length: Int, expected: Int) throws {
         let source: [UInt8] = [9, 9, 9, 9]
-        var secret = try #require(SecretBytes(copying: source.span))
+        var secret = try made(SecretBytes(copying: source.span))
         secret.truncate(to: length)
         #expect(secret.count == expected)
     }
 
     /// Catches a comparison that stops early, or takes a prefix for the whole.
     @Test func equalityNeedsEveryByte() throws {
-        let one = try #require(SecretBytes(copying: ([1, 2, 3] as [UInt8]).span))
-        let same = try #require(SecretBytes(copying: ([1, 2, 3] as [UInt8]).span))
-        let last = try #require(SecretBytes(copying: ([1, 2, 4] as [UInt8]).span))
-        let prefix = try #require(SecretBytes(copying: ([1, 2] as [UInt8]).span))
+        let one = try made(SecretBytes(copying: ([1, 2, 3] as [UInt8]).span))
+        let same = try made(SecretBytes(copying: ([1, 2, 3] as [UInt8]).span))
+        let last = try made(SecretBytes(copying: ([1, 2, 4] as [UInt8]).span))
+        let prefix = try made(SecretBytes(copying: ([1, 2] as [UInt8]).span))
         let results = [one.isEqual(to: same), one.isEqual(to: last), one.isEqual(to: prefix)]
         #expect(results == [true, false, false])
     }
 
     /// Catches a generator that is not called: two secrets of 32 zero bytes would be equal.
     @Test func randomSecretsDiffer() throws {
-        let one = try #require(SecretBytes(randomCount: 32))
-        let other = try #require(SecretBytes(randomCount: 32))
+        let one = try made(SecretBytes(randomCount: 32))
+        let other = try made(SecretBytes(randomCount: 32))
         let equal = one.isEqual(to: other)
         #expect(!equal)
     }
 }
+
+/// Unwraps what `#require` cannot: a noncopyable optional.
+private func made(_ secret: consuming SecretBytes?) throws -> SecretBytes {
+    guard let secret else { throw AllocationFailed() }
+    return secret
+}
+
+private struct AllocationFailed: Error {}

@@ -1,0 +1,68 @@
+/// The door as it stands after a failure was settled.
+package enum SettledDoor: Equatable, Sendable {
+    case secret(SecretDoor)
+    case finger(FingerCounterDoor)
+}
+
+/// The finger counter's door, with the limit a person is told.
+package enum FingerCounterDoor: Equatable, Sendable {
+    case open
+    case biometryLockout(limit: UInt8)
+}
+
+/// What came of an action.
+package enum AuthenticationEvent: Equatable, Sendable {
+    case facts(AuthenticationMachine.Facts)
+    /// Something was typed.
+    case answered
+    /// Enter alone.
+    case answeredNothing
+    /// Ctrl-C, Ctrl-D, the caller's time limit, or a conversation that cannot be used.
+    case notAnswered(timedOut: Bool)
+    /// The attempt is charged, durably.
+    case charged
+    /// The secret's door is closed: nothing was charged.
+    case doorClosed(PINLockout)
+    /// The finger path is closed: nothing more was charged.
+    case fingerClosed(FingerClosure)
+    case readerOpened
+    case armed
+    /// No try: the same charge goes on with another touch.
+    case touchAgain(RetryReason)
+    case touched(AuthenticationMachine.FingerOutcome)
+    case matched
+    case notMatched
+    /// A success is settled, durably.
+    case settled
+    /// A failure or a refund is settled, and this is the door now.
+    case settledFailure(SettledDoor)
+    /// The new PIN is too weak, or the two differ.
+    case newPINRefused(Notice)
+    /// A record is damaged or foreign; or else the store, the keys, the memory or the clock cannot be used now.
+    case unusable(damaged: Bool)
+}
+
+/// What the engine does next.
+package enum AuthenticationAction: Equatable, Sendable {
+    case ask(Prompt)
+    /// For an unknown user: spends the time that a comparison takes.
+    case spendTime
+    // The three steps of a PIN are one hold of the user's lock.
+    case chargePIN, comparePIN, settlePIN(right: Bool)
+    case openReader, chargeFinger, armReader, awaitTouch
+    case settleFinger(AuthenticationMachine.FingerOutcome)
+    case chargeRecovery, compareRecovery, settleRecovery(right: Bool)
+    case askNewPIN, storeNewPIN
+    case end(Verdict)
+}
+
+/// What is said, and what is done after it.
+package struct AuthenticationStep: Equatable, Sendable {
+    package var notices: [Notice]
+    package var action: AuthenticationAction
+
+    package init(notices: [Notice], action: AuthenticationAction) {
+        self.notices = notices
+        self.action = action
+    }
+}

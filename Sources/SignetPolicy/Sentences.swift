@@ -1,0 +1,40 @@
+/// What a person is asked for, in a hidden field.
+package enum Prompt: Equatable, Sendable {
+    /// The PIN alone, with the reason why no finger is offered, where it is worth a word.
+    case pin(because: FingerClosure?)
+    /// The PIN, or Enter and a touch.
+    case pinOrTouch
+    /// A program without a terminal: it replaces this very text by its own.
+    case password
+    /// The PIN is disabled.
+    case recoveryCode
+    case newPIN
+    case newPINAgain
+    /// Management: the PIN that is in force.
+    case currentPIN
+}
+
+/// What a person is told.
+package enum Notice: Equatable, Sendable {
+    case touchTheReader
+    case notRecognised
+    case retry(RetryReason)
+    /// Tries left where two or fewer are left before a wait or the end.
+    case wrongPIN(triesLeft: Int?)
+    case wrongRecoveryCode(triesLeft: Int?)
+    case waiting(seconds: UInt64)
+    case pinDisabled
+    case shareUsedUp
+    case pinNotSet
+    case recordUnusable
+    /// The machine cannot do its part now: the store is busy or read-only, memory is short.
+    case systemFault
+    case nothingTyped
+    case fingerPathClosed(FingerClosure)
+    case pinSetByAdministrator
+    case pinRefused(PINWeakness)
+    case pinsDiffer
+    case recoveryCodeUsedUp
+    case standInReader
+    case confirmTouch
+}

@@ -1,0 +1,4 @@
+/// What administrators do: `status`, `readers`, `lockout`, `user`, `config`, `doctor`, `pam`.
+enum AdministratorVerbs {
+    static let all: [Command] = []
+}

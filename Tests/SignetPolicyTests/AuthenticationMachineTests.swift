@@ -1,0 +1,220 @@
+import SignetPolicy
+import Testing
+
+/// The machine is small enough to be explored whole: every reachable state is met with every event.
+@Suite struct AuthenticationMachineTests {
+    typealias Machine = AuthenticationMachine
+
+    static let outcomes: [Machine.FingerOutcome] = [
+        .matched, .failed, .notTouched(interrupted: true), .notTouched(interrupted: false), .readerFailed(.removed),
+        .interrupted,
+    ]
+    static let lockouts: [PINLockout] = [.waiting(seconds: 60), .disabled, .shareUsedUp]
+
+    /// Every kind of facts a beginning can meet.
+    static var facts: [Machine.Facts] {
+        let doors: [SecretDoor] = [.open(triesLeft: 5)] + lockouts.map { .closed($0) }
+        let records: [RecordState] = [.usable, .pinNotSet, .unusable, .unknownUser]
+        let recoveries: [SecretDoor?] = [nil, .open(triesLeft: 5), .closed(.waiting(seconds: 60)), .closed(.disabled)]
+        let fingers: [FingerClosure?] = [nil, .remote, .biometryLockout(limit: 5)]
+        var all: [Machine.Facts] = []
+        for record in records {
+            for door in doors {
+                for recovery in recoveries {
+                    for finger in fingers {
+                        all.append(Machine.Facts(record: record, pin: door, recovery: recovery, finger: finger))
+                    }
+                }
+            }
+        }
+        return all
+    }
+
+    static var events: [AuthenticationEvent] {
+        var all: [AuthenticationEvent] = facts.map { .facts($0) }
+        all += [
+            .answered, .answeredNothing, .notAnswered(timedOut: true), .notAnswered(timedOut: false), .charged,
+            .fingerClosed(.remote), .readerOpened, .armed, .touchAgain(.general), .matched, .notMatched, .settled,
+            .settledFailure(.secret(.open(triesLeft: 2))), .settledFailure(.finger(.open)),
+            .settledFailure(.finger(.biometryLockout(limit: 5))), .newPINRefused(.pinsDiffer),
+            .unusable(damaged: true), .unusable(damaged: false),
+        ]
+        all += lockouts.map { .doorClosed($0) }
+        all += lockouts.map { .settledFailure(.secret(.closed($0))) }
+        all += outcomes.map { .touched($0) }
+        return all
+    }
+
+    /// What must be true of the way that led here, kept beside the machine and not read from it.
+    struct Trace: Equatable {
+        var charged: Factor?
+        var verified: Factor?
+        var settled: Factor?
+        var newPINStored = false
+
+        mutating func note(_ action: AuthenticationAction, answeredWith event: AuthenticationEvent) {
+            switch (action, event) {
+            case (.chargePIN, .charged): self = Trace(charged: .pin)
+            case (.chargeFinger, .charged): self = Trace(charged: .finger)
+            case (.chargeRecovery, .charged): self = Trace(charged: .recoveryCode)
+            case (.comparePIN, .matched) where charged == .pin: verified = .pin
+            case (.compareRecovery, .matched) where charged == .recoveryCode: verified = .recoveryCode
+            case (.awaitTouch, .touched(.matched)) where charged == .finger: verified = .finger
+            case (.settlePIN(right: true), .settled), (.settleRecovery(right: true), .settled),
+                (.settleFinger(.matched), .settled):
+                settled = verified
+            case (.storeNewPIN, .settled): newPINStored = true
+            default: break
+            }
+        }
+    }
+
+    struct Node: Equatable {
+        var machine: Machine
+        var action: AuthenticationAction?
+        var trace: Trace
+    }
+
+    /// Explores everything that can be reached and calls `check` on each edge.
+    static func explore(
+        _ start: Machine, _ check: (Node, AuthenticationEvent, AuthenticationStep, Trace) -> Void
+    ) -> Int {
+        var seen: [Node] = [Node(machine: start, action: nil, trace: Trace())]
+        var next = 0
+        while next < seen.count {
+            let node = seen[next]
+            next += 1
+            for event in events {
+                var after = node
+                if let action = node.action { after.trace.note(action, answeredWith: event) }
+                let step = after.machine.handle(event)
+                check(node, event, step, after.trace)
+                after.action = step.action
+                if case .end = step.action { continue }
+                if !seen.contains(after) { seen.append(after) }
+            }
+        }
+        return seen.count
+    }
+
+    static let starts: [Machine] = [true, false].flatMap { pin in
+        [true, false].flatMap { terminal in
+            [UInt8(1), 3].map { Machine(pinAllowed: pin, fingerTries: $0, terminal: terminal) }
+        }
+    }
+
+    /// Catches any way to success without a factor that was charged first, verified and settled.
+    @Test(arguments: 0..<8) func onlyACountedVerifiedSettledFactorGrants(index: Int) {
+        var grants = 0
+        let states = Self.explore(Self.starts[index]) { node, event, step, trace in
+            guard case .end(.granted(let proof)) = step.action else { return }
+            grants += 1
+            #expect(trace.charged == proof.factor, "\(node.machine.state) on \(event)")
+            #expect(trace.verified == proof.factor, "\(node.machine.state) on \(event)")
+            #expect(trace.settled == proof.factor, "\(node.machine.state) on \(event)")
+            #expect(proof.factor != .recoveryCode || trace.newPINStored)
+        }
+        // Without a PIN and without a terminal there is no way in at all.
+        #expect((grants > 0) == (index < 6))
+        #expect(states > 15 || index >= 6)
+    }
+
+    /// Catches a comparison, or an armed reader, that was not charged before.
+    @Test(arguments: 0..<8) func nothingIsComparedUncharged(index: Int) {
+        _ = Self.explore(Self.starts[index]) { node, event, step, trace in
+            switch step.action {
+            case .comparePIN: #expect(trace.charged == .pin && trace.verified == nil, "\(node.machine.state) \(event)")
+            case .compareRecovery: #expect(trace.charged == .recoveryCode && trace.verified == nil)
+            case .armReader, .awaitTouch: #expect(trace.charged == .finger && trace.verified == nil)
+            default: break
+            }
+        }
+    }
+
+    /// Catches a PIN asked for where `pin=no` forbids it, and a finger awaited without a terminal.
+    @Test(arguments: 0..<8) func argumentsAreKept(index: Int) {
+        let start = Self.starts[index]
+        let pinAllowed = index < 4
+        let terminal = index % 4 < 2
+        _ = Self.explore(start) { _, event, step, _ in
+            if case .ask(let prompt) = step.action {
+                #expect(pinAllowed, "\(event)")
+                #expect(terminal || prompt == .password, "\(event)")
+            }
+            if case .armReader = step.action { #expect(terminal, "\(event)") }
+        }
+    }
+
+    /// Catches an end that is not an end: an ended machine answers every event with a refusal.
+    @Test func anEndedMachineNeverGrants() {
+        var ended: [Machine] = []
+        for start in Self.starts {
+            _ = Self.explore(start) { node, event, step, _ in
+                guard case .end = step.action else { return }
+                var machine = node.machine
+                _ = machine.handle(event)
+                if !ended.contains(machine) { ended.append(machine) }
+            }
+        }
+        #expect(ended.count > 20)
+        for machine in ended {
+            for event in Self.events {
+                var again = machine
+                let step = again.handle(event)
+                guard case .end(.refused) = step.action else {
+                    Issue.record("\(machine.state) went on with \(event)")
+                    continue
+                }
+            }
+        }
+    }
+
+    private func run(_ machine: Machine, _ events: [AuthenticationEvent]) -> AuthenticationStep? {
+        var machine = machine
+        var last: AuthenticationStep?
+        for event in events { last = machine.handle(event) }
+        return last
+    }
+
+    private let open = Machine.Facts(
+        record: .usable, pin: .open(triesLeft: 5), recovery: .open(triesLeft: 5), finger: nil)
+
+    /// Catches a wrong turn on the ways that people really take; each row is the specification in one line.
+    @Test func theStoriesOfTheDesign() {
+        let machine = Machine(pinAllowed: true, fingerTries: 3, terminal: true)
+        let begin = AuthenticationEvent.facts(open)
+        let touch: [AuthenticationEvent] = [.charged, .armed, .touched(.failed), .settledFailure(.finger(.open))]
+        #expect(run(machine, [begin])?.action == .ask(.pinOrTouch))
+        #expect(run(machine, [begin, .answeredNothing])?.action == .openReader)
+        let failed = run(machine, [begin, .answeredNothing, .readerOpened] + touch)
+        #expect(failed == AuthenticationStep(notices: [.notRecognised], action: .chargeFinger))
+        let thrice = run(machine, [begin, .answeredNothing, .readerOpened] + touch + touch + touch)
+        #expect(thrice?.action == .ask(.pin(because: .triesUsedUp)))
+        let cancelled = run(
+            machine,
+            [
+                begin, .answeredNothing, .readerOpened, .charged, .armed, .touched(.notTouched(interrupted: true)),
+                .settledFailure(.finger(.open)),
+            ])
+        #expect(cancelled?.action == .end(.refused(.cancelled)))
+        let wrong = run(
+            machine, [begin, .answered, .charged, .notMatched, .settledFailure(.secret(.open(triesLeft: 2)))])
+        #expect(
+            wrong
+                == AuthenticationStep(
+                    notices: [.wrongPIN(triesLeft: 2)], action: .end(.refused(.authenticationFailed))))
+        var disabled = open
+        disabled.pin = .closed(.disabled)
+        #expect(run(machine, [.facts(disabled)])?.action == .ask(.recoveryCode))
+        disabled.recovery = nil
+        #expect(run(machine, [.facts(disabled)])?.action == .end(.refused(.pinLockout(.disabled))))
+        var shared = open
+        shared.pin = .closed(.shareUsedUp)
+        #expect(run(machine, [.facts(shared)])?.action == .openReader)
+        shared.finger = .remote
+        #expect(run(machine, [.facts(shared)])?.action == .end(.refused(.pinLockout(.shareUsedUp))))
+        let fingerOnly = Machine(pinAllowed: false, fingerTries: 3, terminal: true)
+        #expect(
+            run(fingerOnly, [begin, .fingerClosed(.remote)])?.action == .end(.refused(.fingerPathClosed(.remote))))
+    }
+}

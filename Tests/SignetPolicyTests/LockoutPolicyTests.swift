@@ -1,0 +1,184 @@
+import SignetPolicy
+import Testing
+
+@Suite struct LockoutPolicyTests {
+    let policy = LockoutPolicy(Configuration())
+    let boot = BootIdentity(high: 1, low: 2)
+
+    private func at(_ seconds: UInt64, boot: BootIdentity? = nil) -> BootInstant {
+        BootInstant(boot: boot ?? self.boot, seconds: seconds)
+    }
+
+    /// Catches a wait of the wrong length, a wait that starts too early or late, or an eleventh comparison.
+    @Test func tenWrongPINsFollowTheSchedule() {
+        var failures = SecretFailures()
+        var now: UInt64 = 1000
+        let waits: [UInt64] = [0, 0, 0, 0, 60, 300, 900, 3600, 3600]
+        for wait in waits {
+            let charge = policy.charge(&failures, for: .person, at: at(now))
+            #expect(charge != nil)
+            if wait > 0 {
+                #expect(policy.door(failures, for: .person, at: at(now)) == .closed(.waiting(seconds: wait)))
+                #expect(policy.door(failures, for: .person, at: at(now + wait - 1)) == .closed(.waiting(seconds: 1)))
+            }
+            now += wait
+            guard case .open = policy.door(failures, for: .person, at: at(now)) else {
+                Issue.record("closed after the wait of \(wait) s")
+                return
+            }
+        }
+        let tenth = policy.charge(&failures, for: .person, at: at(now))
+        #expect(tenth != nil)
+        #expect(policy.door(failures, for: .person, at: at(now + 1_000_000)) == .closed(.disabled))
+        let eleventh = policy.charge(&failures, for: .person, at: at(now + 1_000_000))
+        #expect(eleventh == nil)
+        #expect(failures.total == 10)
+    }
+
+    /// Catches a reboot that shortens a wait, and a wait that never ends after one.
+    @Test func aRebootStartsTheWaitAnew() {
+        let wait = Wait(since: at(5000), seconds: 300)
+        let after = BootIdentity(high: 9, low: 9)
+        #expect(wait.remaining(at: at(5100)) == 200)
+        #expect(wait.remaining(at: at(0, boot: after)) == 300)
+        #expect(wait.remaining(at: at(299, boot: after)) == 1)
+        #expect(wait.remaining(at: at(300, boot: after)) == 0)
+    }
+
+    /// Catches a clock that seems to run backwards (a time namespace) opening the door.
+    @Test func anEarlierInstantWaitsTheWholeTime() {
+        #expect(Wait(since: at(5000), seconds: 300).remaining(at: at(10)) == 300)
+    }
+
+    /// Catches somebody else's `su` keeping the user waiting, disabling the PIN, or guessing more than a share.
+    @Test(arguments: [CallerClass.anotherPerson, .remote]) func aShareShutsItsOwnDoorAlone(caller: CallerClass) {
+        var failures = SecretFailures()
+        for left in [3, 2, 1] {
+            #expect(policy.door(failures, for: caller, at: at(0)) == .open(triesLeft: left))
+            let charge = policy.charge(&failures, for: caller, at: at(0))
+            #expect(charge != nil)
+        }
+        #expect(policy.door(failures, for: caller, at: at(0)) == .closed(.shareUsedUp))
+        let more = policy.charge(&failures, for: caller, at: at(0))
+        #expect(more == nil)
+        #expect(policy.door(failures, for: .person, at: at(0)) == .open(triesLeft: 2))
+        #expect(failures.wait == nil)
+    }
+
+    /// Catches other callers using up the last failure before the end.
+    @Test func onlyThePersonCanDisableThePIN() {
+        var failures = SecretFailures()
+        failures.byPerson = 9
+        #expect(policy.door(failures, for: .anotherPerson, at: at(0)) == .closed(.shareUsedUp))
+        failures.byPerson = 8
+        let charge = policy.charge(&failures, for: .remote, at: at(0))
+        #expect(charge != nil)
+        #expect(policy.door(failures, for: .anotherPerson, at: at(0)) == .closed(.shareUsedUp))
+        guard case .open = policy.door(failures, for: .person, at: at(0)) else {
+            Issue.record("the person was shut out")
+            return
+        }
+    }
+
+    /// Catches a refund that lowers a later series of failures after a success or a reset.
+    @Test func aRefundAfterAResetIsVoid() throws {
+        var attempts = Attempts()
+        let first = try #require(policy.charge(&attempts.finger))
+        policy.reset(&attempts, finger: true, pin: true)
+        let second = policy.charge(&attempts.finger)
+        #expect(second != nil)
+        policy.refund(first, &attempts.finger)
+        #expect(attempts.finger.count == 1)
+
+        let pin = try #require(policy.charge(&attempts.pin, for: .person, at: at(0)))
+        policy.pinSucceeded(&attempts, at: at(1))
+        let later = policy.charge(&attempts.pin, for: .person, at: at(2))
+        #expect(later != nil)
+        policy.refund(pin, &attempts.pin, of: .person, to: nil)
+        #expect(attempts.pin.total == 1)
+    }
+
+    /// Catches a finger that clears PIN failures, and a PIN that leaves biometry locked out.
+    @Test func successesClearWhatTheyMay() {
+        var attempts = Attempts()
+        attempts.pin.byPerson = 4
+        attempts.finger.count = 4
+        policy.fingerSucceeded(&attempts)
+        #expect(attempts.finger.count == 0)
+        #expect(attempts.pin.byPerson == 4)
+        attempts.finger.count = 5
+        #expect(policy.door(attempts.finger) == .biometryLockout)
+        let locked = policy.charge(&attempts.finger)
+        #expect(locked == nil)
+        policy.pinSucceeded(&attempts, at: at(77))
+        #expect(attempts.finger.count == 0)
+        #expect(attempts.pin.total == 0)
+        #expect(attempts.lastPIN == at(77))
+    }
+
+    /// Catches a finger that counts before the first PIN of a boot, or after 72 hours.
+    @Test func fingersNeedAFreshPIN() {
+        var attempts = Attempts()
+        #expect(policy.freshness(attempts, at: at(10)) == .pinRequiredAfterBoot)
+        attempts.lastPIN = at(10)
+        #expect(policy.freshness(attempts, at: at(10)) == nil)
+        #expect(policy.freshness(attempts, at: at(10 + 72 * 3600 - 1)) == nil)
+        #expect(policy.freshness(attempts, at: at(10 + 72 * 3600)) == .pinRequiredStale)
+        #expect(policy.freshness(attempts, at: at(9)) == .pinRequiredStale)
+        #expect(policy.freshness(attempts, at: at(10, boot: BootIdentity(high: 5, low: 5))) == .pinRequiredAfterBoot)
+    }
+
+    /// Catches a configuration beyond the hard bounds loosening a limit.
+    @Test func boundsAreHard() {
+        var loose = Configuration()
+        loose.fingerLimit = 200
+        loose.pinLimit = 200
+        #expect(LockoutPolicy(loose).fingerLimit == 5)
+        #expect(LockoutPolicy(loose).pinLimit == 10)
+        loose.fingerLimit = 0
+        loose.pinLimit = 0
+        #expect(LockoutPolicy(loose).fingerLimit == 1)
+        #expect(LockoutPolicy(loose).pinLimit == 5)
+    }
+
+    /// Catches any order of events in which a counter falls but by success, a refund of its own charge, or a reset.
+    @Test(arguments: 0..<200) func countersOnlyFallByRight(seed: Int) {
+        var random = Linear(state: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 &+ 1)
+        var failures = SecretFailures()
+        var outstanding: [(Charge, CallerClass, Wait?)] = []
+        var compared = 0
+        var now: UInt64 = 0
+        for _ in 0..<60 {
+            let before = failures.total
+            now += random.next() % 4000
+            let caller = CallerClass.allCases[Int(random.next() % 3)]
+            if random.next() % 4 == 0, let (charge, owner, wait) = outstanding.popLast() {
+                policy.refund(charge, &failures, of: owner, to: wait)
+                compared -= 1
+                #expect(failures.total == before - 1)
+            } else {
+                let wait = failures.wait
+                if let charge = policy.charge(&failures, for: caller, at: at(now)) {
+                    outstanding.append((charge, caller, wait))
+                    compared += 1
+                    #expect(failures.total == before + 1)
+                } else {
+                    #expect(failures.total == before)
+                }
+            }
+            #expect(failures.total == compared)
+            #expect(failures.total <= 10)
+            #expect(failures.byAnotherPerson <= 3 && failures.byRemote <= 3)
+        }
+    }
+}
+
+/// A small generator with a seed, so that a failing order of events can be run again.
+struct Linear {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return state >> 33
+    }
+}
