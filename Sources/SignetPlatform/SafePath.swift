@@ -1,54 +1,5 @@
 internal import CPlatform
-
-/// What makes a path unsafe or unusable, and at which of its components.
-package struct PathProblem: Error, Equatable, Sendable {
-    package enum Matter: Equatable, Sendable {
-        case notAbsolute
-        case missing
-        /// A symbolic link, or something of another kind than it must be.
-        case wrongKind
-        case notRoots(owner: UInt32)
-        /// Permission bits as in chmod(1), in which group or others may write.
-        case writableByOthers(mode: UInt32)
-        case tooLarge
-        case system(errno: Int32)
-    }
-
-    /// The component's own path.
-    package let path: [UInt8]
-    package let matter: Matter
-
-    package init(path: [UInt8], matter: Matter) {
-        self.path = path
-        self.matter = matter
-    }
-
-    /// What a person is told, without the path.
-    package var sentence: String {
-        switch matter {
-        case .notAbsolute: "does not begin with \"/\", or has an odd component"
-        case .missing: "is not there"
-        case .wrongKind: "is a link, or not of the right kind"
-        case .notRoots(let owner): "belongs to user \(owner), not to root"
-        case .writableByOthers(let mode): "can be changed by others than root (mode \(SafePath.octal(mode)))"
-        case .tooLarge: "is too large"
-        case .system(let number): "cannot be opened (errno \(number))"
-        }
-    }
-
-    /// What to do about it, as a command or a few words; nil where nobody can say.
-    package var remedy: String? {
-        let name = SafePath.text(path)
-        switch matter {
-        case .notRoots: return "chown root:root \(name)"
-        case .writableByOthers: return "chmod go-w \(name)"
-        case .wrongKind: return "put the real thing at \(name), no link"
-        case .notAbsolute: return "write an absolute path without \"..\""
-        case .tooLarge: return "make \(name) smaller"
-        case .missing, .system: return nil
-        }
-    }
-}
+package import SignetEngine
 
 /// Opens what only root can have put where it is.
 ///
@@ -163,15 +114,4 @@ package enum SafePath {
         case .system(let number): .system(errno: number)
         }
     }
-
-    /// Permission bits as chmod(1) takes them.
-    package static func octal(_ mode: UInt32) -> String {
-        var digits: [UInt8] = []
-        for shift in [9, 6, 3, 0] as [UInt32] {
-            digits.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: mode >> shift & 7))
-        }
-        return text(digits)
-    }
-
-    static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 }

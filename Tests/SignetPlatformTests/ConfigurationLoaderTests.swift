@@ -1,4 +1,5 @@
 import CPlatform
+import SignetEngine
 import SignetPolicy
 import Testing
 
@@ -12,15 +13,15 @@ struct ConfigurationLoaderTests {
     @Test func `a missing file means the defaults`() throws {
         let folder = try SafeFolderForTests()
         let loaded = load("\(folder.path)/signet.conf")
-        #expect(loaded == LoadedConfiguration(configuration: Configuration(), trouble: nil, hasFile: false))
-        #expect(load("\(folder.path)/folder/signet.conf").trouble == nil)
+        #expect(loaded == LoadedConfiguration(configuration: Configuration(), problem: nil, hasFile: false))
+        #expect(load("\(folder.path)/folder/signet.conf").problem == nil)
     }
 
     // Would catch: settings that never arrive.
     @Test func `a good file rules`() throws {
         let folder = try SafeFolderForTests()
         let loaded = load(folder.file("signet.conf", "finger_limit = 2\n"))
-        #expect(loaded.trouble == nil && loaded.hasFile)
+        #expect(loaded.problem == nil && loaded.hasFile)
         #expect(loaded.configuration.fingerLimit == 2)
     }
 
@@ -29,28 +30,28 @@ struct ConfigurationLoaderTests {
         let folder = try SafeFolderForTests()
         let loaded = load(folder.file("signet.conf", "finger_limit = 2\nfinger_limt = 3\n"))
         #expect(loaded.configuration == .strictest)
-        guard case .text(let problems) = loaded.trouble else {
-            Issue.record("no trouble: \(loaded)")
+        guard case .text(let problems) = loaded.problem else {
+            Issue.record("no problem: \(loaded)")
             return
         }
         #expect(problems.map(\.line) == [2])
-        #expect(loaded.trouble?.sentence.contains("line 2, column 1") == true)
+        #expect(loaded.problem?.sentence.contains("line 2, column 1") == true)
     }
 
     // Would catch: a file, or a place for one, that somebody else than root controls being believed.
     @Test func `what others can change is not believed`() throws {
         let folder = try SafeFolderForTests()
         let writable = folder.file("a.conf", "finger_limit = 2\n", mode: 0o664)
-        #expect(load(writable).trouble == problem(writable, .writableByOthers(mode: 0o664)))
+        #expect(load(writable).problem == problem(writable, .writableByOthers(mode: 0o664)))
         #expect(load(writable).configuration == .strictest)
 
         let owned = folder.file("b.conf", "finger_limit = 2\n")
         unsafe chown(owned, 1234, 0)
-        #expect(load(owned).trouble == problem(owned, .notRoots(owner: 1234)))
+        #expect(load(owned).problem == problem(owned, .notRoots(owner: 1234)))
 
         let open = folder.folder("open", mode: 0o777)
         let inside = folder.file("open/signet.conf", "finger_limit = 2\n")
-        #expect(load(inside).trouble == problem(open, .writableByOthers(mode: 0o777)))
+        #expect(load(inside).problem == problem(open, .writableByOthers(mode: 0o777)))
     }
 
     // Would catch: a link, a folder, a pipe or an endless file in the file's place: followed, waited for, or read for ever.
@@ -58,17 +59,17 @@ struct ConfigurationLoaderTests {
         let folder = try SafeFolderForTests()
         let target = folder.file("a.conf", "finger_limit = 2\n")
         let link = folder.link("link", to: target)
-        #expect(load(link).trouble == problem(link, .wrongKind))
+        #expect(load(link).problem == problem(link, .wrongKind))
 
         let directory = folder.folder("folder", mode: 0o755)
-        #expect(load(directory).trouble == problem(directory, .wrongKind))
+        #expect(load(directory).problem == problem(directory, .wrongKind))
 
         let pipe = "\(folder.path)/pipe"
         unsafe mkfifo(pipe, 0o600)
-        #expect(load(pipe).trouble == problem(pipe, .wrongKind))
+        #expect(load(pipe).problem == problem(pipe, .wrongKind))
 
         let large = folder.file("b.conf", String(repeating: "#\n", count: 40_000))
-        #expect(load(large).trouble == problem(large, .tooLarge))
+        #expect(load(large).problem == problem(large, .tooLarge))
         #expect(load("signet.conf").configuration == .strictest)
         #expect(load("\(folder.path)/../signet.conf").configuration == .strictest)
     }
@@ -78,9 +79,9 @@ struct ConfigurationLoaderTests {
         let folder = try SafeFolderForTests()
         _ = folder.folder("open", mode: 0o755)
         let file = folder.file("open/signet.conf", "finger_limit = 2\n")
-        #expect(load(file).trouble == nil)
+        #expect(load(file).problem == nil)
         let link = folder.link("link", to: "open")
-        #expect(load("\(link)/signet.conf").trouble == problem(link, .wrongKind))
+        #expect(load("\(link)/signet.conf").problem == problem(link, .wrongKind))
     }
 
     // Would catch: doctor calling a helper safe that cannot be run, or naming the wrong parent.
