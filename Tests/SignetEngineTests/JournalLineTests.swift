@@ -22,7 +22,9 @@ private func attempts(finger: UInt8 = 0, pin: UInt8 = 0, others: UInt8 = 0, remo
 private func granted() -> Verdict? {
     var machine = AuthenticationMachine(pinAllowed: true, fingerTries: 3, terminal: true)
     var step = machine.handle(
-        .facts(AuthenticationMachine.Facts(record: .usable, pin: .open(triesLeft: 10), recovery: nil, finger: .notEnrolled)))
+        .facts(
+            AuthenticationMachine.Facts(record: .usable, pin: .open(triesLeft: 10), recovery: nil, finger: .notEnrolled)
+        ))
     for event in [.answered, .charged, .matched, .settled] as [AuthenticationEvent] { step = machine.handle(event) }
     guard case .end(let verdict) = step.action else { return nil }
     return verdict
@@ -96,6 +98,7 @@ private func managed(_ act: ManagementAct) -> JournalEvent { .management(act, by
             (.attemptsTorn, "event=attempts_torn"),
             (.vaultFailed(.keyLost), "event=vault_failed error=key_lost"),
             (.clockUnreadable, "event=clock_unreadable"),
+            (.argumentUnknown([0x61, 0x0A]), "event=argument_unknown argument=\"a\\x0a\""),
             (.foreignPrints(count: 3), "event=foreign_prints count=3"),
             (managed(.pinSet), "event=management act=pin_set by=user"),
             (managed(.pinChanged), "event=management act=pin_changed by=user"),
@@ -178,9 +181,15 @@ private func managed(_ act: ManagementAct) -> JournalEvent { .management(act, by
             attempts: attempts(finger: 255, pin: 255, others: 255, remote: 255))
         #expect(JournalLine.render(event, context: hostile).utf8.count <= JournalLine.lengthLimit)
         var cut = context
-        cut.user = [UInt8](repeating: 0x61, count: 65)
+        cut.user = [UInt8](repeating: 0x61, count: 161)
         #expect(
             JournalLine.render(.storeBusy, context: cut).contains(
-                " user=\"\(String(repeating: "a", count: 64))...\" "))
+                " user=\"\(String(repeating: "a", count: 160))...\" "))
+        cut.user = [UInt8](repeating: 0x0A, count: 41)
+        #expect(
+            JournalLine.render(.storeBusy, context: cut).contains(
+                " user=\"\(String(repeating: "\\x0a", count: 40))...\" "))
+        #expect(
+            JournalLine.render(.argumentUnknown(long), context: hostile).utf8.count <= JournalLine.lengthLimit)
     }
 }
