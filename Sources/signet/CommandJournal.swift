@@ -1,5 +1,5 @@
-internal import CPlatform
 internal import SignetEngine
+internal import SignetPlatform
 
 /// The journal of the command line: one line an event, in the log that only administrators read.
 struct CommandJournal: Journal, ~Copyable {
@@ -10,8 +10,7 @@ struct CommandJournal: Journal, ~Copyable {
     mutating func record(_ event: JournalEvent) {
         // Events hold no secret: counters, reasons and names of fingers are all there is to them.
         let who = target.byAdministrator ? "administrator" : "user"
-        let line = Output.text(Array("signet: user=\(target.text) by=\(who) event=\(event)".utf8))
-        // SAFETY: the line is passed as a C string for the time of the call.
-        unsafe signet_syslog(LOG_AUTHPRIV | LOG_INFO, line)
+        let line = Output.text(Array("user=\(target.text) by=\(who) event=\(event)".utf8))
+        SystemLog.send(Array(line.utf8), severity: .info, identifier: "signet")
     }
 }

@@ -21,19 +21,11 @@ enum Machine {
 
     /// The configuration that rules now; one that cannot be used is told and replaced by the strictest.
     static func configuration() -> Configuration {
-        let fault: FileFault
-        do throws(FileFault) {
-            let folder = try SecureFolder(path: Array("/etc/security".utf8))
-            guard let name = FileName(Array("signet.conf".utf8)) else { return .strictest }
-            let file = ConfigurationFile(try folder.read(name, limit: ConfigurationFile.sizeLimit))
-            if let problem = file.problems.first {
-                Output.message("the configuration cannot be used: \(problem.sentence)", hint: configurationHint)
-            }
-            return file.configuration
-        } catch { fault = error }
-        if fault == .missing { return Configuration() }
-        Output.message("the configuration cannot be used", hint: configurationHint)
-        return .strictest
+        let loaded = ConfigurationLoader.load()
+        if let problem = loaded.problem {
+            Output.message("the configuration cannot be used: \(problem.sentence)", hint: configurationHint)
+        }
+        return loaded.configuration
     }
 
     private static let configurationHint = "until it is mended the strictest rules hold; see \"sudo signet config check\""
