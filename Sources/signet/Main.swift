@@ -4,7 +4,9 @@ internal import CPlatform
     static func main() {
         // A reader of our output that goes away must not kill us between a charge and its settling.
         signet_ignore_signal(SIGPIPE)
-        exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        if arguments.first == "pam" { exit(PAMCommand.run(Array(arguments.dropFirst()))) }
+        exit(run(arguments).rawValue)
     }
 
     /// Does what the arguments ask for.
