@@ -28,6 +28,12 @@ extension JournalLine {
             add("event", "vault_failed")
             add("error", error.word)
         case .clockUnreadable: add("event", "clock_unreadable")
+        case .configurationUnusable(let trouble):
+            add("event", "configuration_unusable")
+            add("cause", value: Array(trouble.sentence.utf8))
+        case .argumentUnknown(let word):
+            add("event", "argument_unknown")
+            add("argument", value: word)
         case .foreignPrints(let count):
             add("event", "foreign_prints")
             add("count", number: count)

@@ -75,11 +75,10 @@ extension Output {
     }
 
     private static func clock(_ wallTime: Int64) -> String {
-        var seconds = time_t(wallTime)
-        var parts = tm()
-        // SAFETY: both live through the call, which writes to the second alone.
-        guard unsafe localtime_r(&seconds, &parts) != nil else { return "?" }
-        return (parts.tm_hour < 10 ? "0" : "") + "\(parts.tm_hour):" + (parts.tm_min < 10 ? "0" : "") + "\(parts.tm_min)"
+        var day = signet_day()
+        // SAFETY: `day` lives through the call, which fills it.
+        guard unsafe signet_local_day(wallTime, &day) != 0 else { return "?" }
+        return (day.hour < 10 ? "0" : "") + "\(day.hour):" + (day.minute < 10 ? "0" : "") + "\(day.minute)"
     }
 
     /// A waiting time, rounded up: "40 seconds", "5 minutes".
