@@ -38,6 +38,8 @@ package struct StackFinding: Equatable, Sendable {
         /// Success ends the stack before these modules.
         case modulesSkipped(first: [UInt8])
         case failuresCountedElsewhere
+        /// A file whose lines were copied here has got another module since.
+        case copyIsOld(include: [UInt8], module: [UInt8])
         case unknownArgument([UInt8])
         case modulePath([UInt8])
         /// The service that the same program uses for a login shell is not guarded.
@@ -81,6 +83,8 @@ package struct StackFinding: Equatable, Sendable {
             "\(StackFinding.text(module)) still asks for the system password, though it decides nothing"
         case .modulesSkipped(let first): "Signet's yes ends the stack, so \(StackFinding.text(first)) is never run"
         case .failuresCountedElsewhere: "pam_faillock counts Signet's refusals against the system password"
+        case .copyIsOld(let include, let module):
+            "\(StackFinding.text(include)) now has \(StackFinding.text(module)), which this service does not run"
         case .unknownArgument(let argument): "Signet has no argument \"\(StackFinding.text(argument))\""
         case .modulePath(let path): "Signet is loaded by a path, \(StackFinding.text(path))"
         case .partnerNotGuarded(let partner):
@@ -105,6 +109,7 @@ package struct StackFinding: Equatable, Sendable {
         case .otherProofNeededToo: "nothing, where two proofs are meant"
         case .modulesSkipped: "write [success=ok default=die] before pam_signet.so"
         case .failuresCountedElsewhere: "take the line with \"authfail\" out; Signet counts for itself"
+        case .copyIsOld: "add its line after Signet's, if it is wanted here"
         case .unknownArgument: "known are conf=PATH, debug, finger=no, pin=no, prompt=conversation and prompt=auto"
         case .modulePath: "write pam_signet.so alone, so that libpam looks in its own folder"
         case .partnerNotGuarded(let partner): "run scripts/install with --service \(StackFinding.text(partner))"

@@ -1,4 +1,4 @@
-internal import SignetRecords
+package import SignetRecords
 
 /// Why a service file was not rewritten; a person has to do it by hand.
 package enum StackGuardFault: Error, Equatable, Sendable {
@@ -20,6 +20,9 @@ package enum StackGuardFault: Error, Equatable, Sendable {
 package struct StackGuard {
     /// The line itself, design rule 6.
     package static let line = "auth\t[success=ok default=die]\tpam_signet.so\n"
+
+    /// How the comment begins that says which include stood where its lines now stand; the name and a quotation mark follow.
+    package static let mark = "# In place of \"include "
 
     private struct Piece {
         var text: [UInt8]
@@ -102,7 +105,7 @@ package struct StackGuard {
         _ inner: AuthenticationStack, name: [UInt8], isAll: Bool, read: ([UInt8]) -> [UInt8]?
     ) throws(StackGuardFault) {
         let shown = String(decoding: name, as: UTF8.self)
-        add("# In place of \"include \(shown)\": its lines, pam_signet.so for the password; see pam_signet(8).\n", name)
+        add("\(StackGuard.mark)\(shown)\": its lines, pam_signet.so for the password; see pam_signet(8).\n", name)
         for module in inner.modules {
             pieces.append(
                 Piece(text: StackGuard.text(of: module.call), call: module.call, file: module.file, line: module.line))
@@ -121,35 +124,33 @@ package struct StackGuard {
     }
 
     private mutating func replacePassword() throws(StackGuardFault) {
-        let calls = pieces.indices.filter { pieces[$0].call != nil }
-        let kinds = calls.map { pieces[$0].call.map { StackModuleKind($0) } ?? .unknown }
-        guard var first = kinds.firstIndex(of: .password), let lastPassword = kinds.lastIndex(of: .password) else {
-            throw .noPasswordLine
+        var calls: [(piece: Int, call: PAMModuleLine, kind: StackModuleKind)] = []
+        for (index, piece) in pieces.enumerated() {
+            if let call = piece.call { calls.append((index, call, StackModuleKind(call))) }
         }
+        guard var first = calls.firstIndex(where: { $0.kind == .password }),
+            let last = calls.lastIndex(where: { $0.kind == .password })
+        else { throw .noPasswordLine }
         // Other modules of the same block (pam_fprintd before pam_unix) grant in the password's stead.
-        while first > 0, kinds[first - 1] == .otherProof, leaps(calls[first - 1]) { first -= 1 }
-        var end = lastPassword + 1
-        while end < kinds.count, kinds[end] == .failureCount || countsSuccess(calls[end]) { end += 1 }
-        if end < kinds.count, kinds[end] == .deny { end += 1 }
-        if end < kinds.count, kinds[end] == .permit { end += 1 }
+        while first > 0, calls[first - 1].kind == .otherProof, StackGuard.leaps(calls[first - 1].call) { first -= 1 }
+        var end = last + 1
+        while end < calls.count, calls[end].kind == .failureCount || StackGuard.countsSuccess(calls[end].call) {
+            end += 1
+        }
+        if end < calls.count, calls[end].kind == .deny { end += 1 }
+        if end < calls.count, calls[end].kind == .permit { end += 1 }
 
-        for index in calls.indices {
-            let piece = pieces[calls[index]]
-            guard let control = piece.call?.control else { continue }
-            if index >= first && index < end {
-                if StackGuard.isPassword(kinds[index]) || countsSuccess(calls[index])
-                    || (kinds[index] == .otherProof && leaps(calls[index]))
-                {
-                    pieces[calls[index]].isDropped = true
-                    continue
-                }
-                guard control.longestJump == 0 else { throw .lineInTheWay(file: piece.file, line: piece.line) }
-            } else if index < first, index + control.longestJump >= first {
-                throw .lineInTheWay(file: piece.file, line: piece.line)
+        for (index, entry) in calls.enumerated() {
+            let jump = entry.call.control.longestJump
+            let isInBlock = index >= first && index < end
+            if isInBlock, !StackGuard.keeps(entry.call) {
+                pieces[entry.piece].isDropped = true
+            } else if (isInBlock && jump > 0) || (index < first && index + jump >= first) {
+                throw .lineInTheWay(file: pieces[entry.piece].file, line: pieces[entry.piece].line)
             }
         }
-        pieces[calls[first]].text = Array(StackGuard.line.utf8)
-        pieces[calls[first]].isDropped = false
+        pieces[calls[first].piece].text = Array(StackGuard.line.utf8)
+        pieces[calls[first].piece].isDropped = false
     }
 
     /// Kinds that belong to the password block and go with it.
@@ -160,18 +161,24 @@ package struct StackGuard {
         }
     }
 
+    /// Whether a module stays beside Signet, when it stands among the password's lines.
+    package static func keeps(_ call: PAMModuleLine) -> Bool {
+        let kind = StackModuleKind(call)
+        return !isPassword(kind) && kind != .substack && kind != .signet && !countsSuccess(call)
+            && !(kind == .otherProof && leaps(call))
+    }
+
     /// Whether the line's success passes over what follows.
-    private func leaps(_ index: Int) -> Bool {
-        switch pieces[index].call?.control[.success] {
+    private static func leaps(_ call: PAMModuleLine) -> Bool {
+        switch call.control[.success] {
         case .done, .jump: true
-        case .ignore, .ok, .bad, .die, .reset, nil: false
+        case .ignore, .ok, .bad, .die, .reset: false
         }
     }
 
     /// `pam_faillock authsucc`, which takes the password's success to end the stack.
-    private func countsSuccess(_ index: Int) -> Bool {
-        guard let call = pieces[index].call else { return false }
-        return call.name.isText("pam_faillock.so") && call.arguments.contains { $0.isText("authsucc") }
+    private static func countsSuccess(_ call: PAMModuleLine) -> Bool {
+        call.name.isText("pam_faillock.so") && call.arguments.contains { $0.isText("authsucc") }
     }
 
     /// A module line written anew, on one line.

@@ -26,6 +26,7 @@ package struct StackReview: Sendable {
             return [StackFinding(severity: .warning, matter: .notGuarded, file: service, line: 0)]
         }
         review.look(from: signet)
+        review.lookAtCopies(read: read)
         review.lookAtPartner(read: read)
         return review.findings
     }
@@ -144,6 +145,24 @@ package struct StackReview: Sendable {
         if let skipped { add(.warning, .modulesSkipped(first: Array(skipped.call.name)), at: place) }
     }
 
+    /// Where the installer put an include's lines in its place, what that file has got since is missing here.
+    private mutating func lookAtCopies(read: ([UInt8]) -> [UInt8]?) {
+        guard let bytes = read(service), let file = try? PAMFile(parsing: bytes) else { return }
+        for statement in file.statements where statement.text.startsWith(StackGuard.mark) {
+            let name = Array(
+                statement.text.dropFirst(StackGuard.mark.utf8.count).prefix { $0 != UInt8(ascii: "\"") })
+            guard let original = try? AuthenticationStack(included: name, read: read) else { continue }
+            for module in original.modules where StackGuard.keeps(module.call) {
+                let isHere = stack.modules.contains { Array($0.call.name) == Array(module.call.name) }
+                let matter = StackFinding.Matter.copyIsOld(include: name, module: Array(module.call.name))
+                if !isHere {
+                    findings.append(
+                        StackFinding(severity: .note, matter: matter, file: service, line: statement.line))
+                }
+            }
+        }
+    }
+
     private mutating func lookAtPartner(read: ([UInt8]) -> [UInt8]?) {
         guard let partner = StackReview.partner(of: service) else { return }
         if StackReview.isGuarded(partner, read: read) { return }
@@ -185,7 +204,10 @@ package struct StackReview: Sendable {
     }
 
     private func answers(of module: StackModule, signet: [PAMCode], proven: Bool) -> [PAMCode] {
-        let no: [PAMCode] = [.authenticationError, .userUnknown, .authenticationInformationUnavailable]
+        let no: [PAMCode] = [
+            .authenticationError, .userUnknown, .authenticationInformationUnavailable, .maximumTries,
+            .permissionDenied, .moduleUnknown,
+        ]
         switch module.kind {
         case .signet: return signet
         case .password, .otherProof: return proven ? [.success] + no : no
@@ -193,7 +215,7 @@ package struct StackReview: Sendable {
         case .permit, .substack: return [.success]
         case .deny: return [.authenticationError]
         case .failureCount: return [.authenticationError, .ignore]
-        case .gate: return [.success, .ignore, .authenticationError, .permissionDenied]
+        case .gate: return [.success, .ignore] + no
         case .unknown: return proven ? [.success, .ignore] + no : [.ignore] + no
         }
     }

@@ -4,16 +4,18 @@ internal import SignetRecords
 
 /// `signet pam`: what the service files of PAM do, and what they would be with Signet in them.
 ///
-/// It reads files that everyone may read and changes nothing, so it needs no root.
+/// Only `try` needs root; the others read files that everyone may read, and nothing is changed.
 struct PAMCommand {
     static let help = """
         usage: signet pam check [--json] [--dir DIR]... SERVICE...
                signet pam guard [--dir DIR]... SERVICE
+               signet pam try --user NAME SERVICE
 
         check   says what each service does: who gets in without Signet, and what to change.
                 Exit 0 where nothing is wrong, 1 where something is.
         guard   prints the service's file with Signet in the password line's place.
                 Exit 1 where that has to be done by hand; the reason is printed.
+        try     authenticates the user through the service, and starts nothing. For root.
 
         --dir DIR   look here before /etc/pam.d and /usr/lib/pam.d
         """
@@ -21,6 +23,7 @@ struct PAMCommand {
     private var folders: [String] = []
     private var services: [String] = []
     private var asJSON = false
+    private var user = ""
 
     /// Runs it with what follows `pam`; the answer is the exit code.
     static func run(_ arguments: [String]) -> Int32 {
@@ -35,8 +38,15 @@ struct PAMCommand {
             if word == "--json" {
                 command.asJSON = true
             } else if word == "--dir" {
-                guard let folder = rest.popFirst() else { return complain("--dir needs a folder", hint: help, 2) }
+                guard let folder = rest.popFirst() else {
+                    return complain("--dir needs a folder", hint: "signet pam --help", 2)
+                }
                 command.folders.append(folder)
+            } else if word == "--user" {
+                guard let name = rest.popFirst(), !name.isEmpty else {
+                    return complain("--user needs a name", hint: "signet pam --help", 2)
+                }
+                command.user = name
             } else if word.hasPrefix("-") || word.contains("/") || word.isEmpty {
                 return complain("\"\(word)\" is not understood", hint: "signet pam --help", 2)
             } else {
@@ -48,6 +58,7 @@ struct PAMCommand {
         switch verb {
         case "check": return command.check()
         case "guard": return command.printGuarded()
+        case "try": return command.tryService()
         default: return complain("there is no \"pam \(verb)\"", hint: "signet pam --help", 2)
         }
     }
@@ -73,6 +84,13 @@ struct PAMCommand {
         }
         if asJSON { print("{\"schema_version\":1,\"services\":[\(rows.joined(separator: ","))]}") }
         return failed ? 1 : 0
+    }
+
+    private func tryService() -> Int32 {
+        guard services.count == 1, let service = services.first, !user.isEmpty else {
+            return PAMCommand.complain("which user, and which service?", hint: "signet pam try --user alice login", 2)
+        }
+        return PAMTrial(service: service, user: user).run()
     }
 
     private func printGuarded() -> Int32 {
@@ -130,7 +148,7 @@ struct PAMCommand {
         }
     }
 
-    private static func complain(_ sentence: String, hint: String, _ code: Int32) -> Int32 {
+    static func complain(_ sentence: String, hint: String, _ code: Int32) -> Int32 {
         for line in ["signet: \(sentence)\n", "hint: \(hint)\n"] {
             let bytes = Array(line.utf8)
             // SAFETY: the buffer lives for the call and its own count is passed.

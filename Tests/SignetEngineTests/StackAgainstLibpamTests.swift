@@ -34,7 +34,8 @@ import Testing
             let named = "\(random.pick(answers))=\(random.pick(actions))"
             control = "[success=\(random.pick(actions)) \(named) default=\(random.pick(actions))]"
         }
-        return "auth \(control) pam_debug.so auth=\(random.pick(answers + ["success", "success", "success", "success"]))\n"
+        return
+            "auth \(control) pam_debug.so auth=\(random.pick(answers + ["success", "success", "success", "success"]))\n"
     }
 
     private static func libpamGrants(in folder: URL) throws -> Bool {

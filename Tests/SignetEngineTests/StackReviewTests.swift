@@ -34,6 +34,7 @@ import Testing
         case .passwordStillAsked: "password asked"
         case .modulesSkipped: "skipped"
         case .failuresCountedElsewhere: "counted elsewhere"
+        case .copyIsOld: "copy"
         case .unknownArgument: "argument"
         case .modulePath: "path"
         case .partnerNotGuarded: "partner"
@@ -147,6 +148,16 @@ import Testing
         let su = "auth sufficient pam_rootok.so\n" + Self.signet
         #expect(names(review(su, service: "su"), .failure) == [])
         #expect(names(review(su, service: "su"), .note) == ["root"])
+    }
+
+    /// Would catch a module that a package adds to common-auth later and that a guarded service silently goes without.
+    @Test func saysWhatACopyLacks() throws {
+        let login = try StackGuard.guarded(Array("login".utf8), read: ServiceFiles.debian.read)
+        let files = ServiceFiles.debian.with("login", String(decoding: login, as: UTF8.self))
+        #expect(StackReview.findings(for: Array("login".utf8), read: files.read).isEmpty)
+        let common = (files.files["common-auth"] ?? "") + "auth optional pam_mount.so\n"
+        let later = StackReview.findings(for: Array("login".utf8), read: files.with("common-auth", common).read)
+        #expect(names(later, .note) == ["copy"] && later.count == 1)
     }
 
     /// Would catch a stock service that is listed as closed to the system password, or a guarded one as open.
