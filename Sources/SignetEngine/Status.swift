@@ -28,6 +28,13 @@ package struct FingerFact: Equatable, Sendable {
     package let onReader: Bool
     /// Wall time in seconds since 1970.
     package let enrolledAt: Int64
+
+    package init(finger: Finger, reader: ReaderIdentity, onReader: Bool, enrolledAt: Int64) {
+        self.finger = finger
+        self.reader = reader
+        self.onReader = onReader
+        self.enrolledAt = enrolledAt
+    }
 }
 
 /// When the PIN was right last.
@@ -45,6 +52,12 @@ package struct PINFact: Equatable, Sendable {
     package let changedAt: Int64
     package let lastUse: LastUse
     package let setByAdministrator: Bool
+
+    package init(changedAt: Int64, lastUse: LastUse, setByAdministrator: Bool) {
+        self.changedAt = changedAt
+        self.lastUse = lastUse
+        self.setByAdministrator = setByAdministrator
+    }
 }
 
 /// The counters of a user, and what they close.
@@ -57,6 +70,18 @@ package struct LockoutFact: Equatable, Sendable {
     package let pin: PINLockout?
     /// Other kinds of caller that have used up their share.
     package let closedTo: [CallerClass]
+
+    package init(
+        fingerFailures: Int, fingerLimit: Int, pinFailures: Int, pinLimit: Int, pin: PINLockout?,
+        closedTo: [CallerClass]
+    ) {
+        self.fingerFailures = fingerFailures
+        self.fingerLimit = fingerLimit
+        self.pinFailures = pinFailures
+        self.pinLimit = pinLimit
+        self.pin = pin
+        self.closedTo = closedTo
+    }
 
     /// Whether fingers are refused until the PIN is given.
     package var isFingerLockedOut: Bool { fingerFailures >= fingerLimit }
@@ -99,6 +124,13 @@ package struct UserStatus: Equatable, Sendable {
     package var pin: PINFact?
     package var lockout: LockoutFact?
     package var recovery: RecoveryFact = .none
+
+    package init(uid: UInt32, userName: [UInt8], record: RecordCondition, readers: ReaderPresence) {
+        self.uid = uid
+        self.userName = userName
+        self.record = record
+        self.readers = readers
+    }
 
     /// What needs somebody, the most urgent first.
     package var attention: [Attention] {

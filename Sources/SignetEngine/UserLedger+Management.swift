@@ -182,7 +182,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     }
 
     /// Changes identity and counters under one hold, where the key is still the identity's own.
-    private mutating func change(
+    mutating func change(
         _ key: borrowing SecretBytes, _ body: (inout UserLedger, inout UserState) throws(LedgerFailure) -> Void
     ) throws(LedgerFailure) {
         do throws(StoreError) { try store.lock() } catch { throw failed(error) }

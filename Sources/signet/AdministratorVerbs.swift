@@ -1,4 +1,6 @@
 /// What administrators do: `status`, `readers`, `lockout`, `user`, `config`, `doctor`, `pam`.
 enum AdministratorVerbs {
-    static let all: [Command] = []
+    static let all: [Command] = [
+        .status, .readers, .lockoutStatus, .lockoutReset, .userAdopt, .userPurge, .configCheck, .doctor,
+    ]
 }

@@ -23,9 +23,9 @@ static inline int signet_terminal_width(int descriptor) {
     return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-/// A day of the calendar; `struct tm` has a pointer that nobody here needs.
+/// A day of the calendar with its time; `struct tm` has a pointer that nobody here needs.
 struct signet_day {
-    int year, month, day;
+    int year, month, day, hour, minute;
 };
 
 /// The day at a wall time in the machine's time zone; 0 where localtime_r(3) cannot say.
@@ -36,6 +36,8 @@ static inline int signet_local_day(int64_t seconds, struct signet_day *_Nonnull 
     day->year = parts.tm_year + 1900;
     day->month = parts.tm_mon + 1;
     day->day = parts.tm_mday;
+    day->hour = parts.tm_hour;
+    day->minute = parts.tm_min;
     return 1;
 }
 
