@@ -85,5 +85,8 @@ final class FakeProcess {
         return faults.contains { $0.call == call && ($0.nth == nil || $0.nth == nth) }
     }
 
+    /// Whether anything was written, or was tried to be.
+    var wrote: Bool { calls.contains { $0.writes } }
+
     func count(_ call: PortCall) -> Int { calls.count { $0 == call } }
 }
