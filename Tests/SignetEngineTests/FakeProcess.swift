@@ -63,6 +63,9 @@ final class FakeProcess {
     /// Factors whose last charge was followed by a comparison, so that it must not be refunded.
     var compared: [Factor] = []
 
+    /// The series of finger failures that this process's last charge belongs to.
+    var fingerSeries: UInt64?
+
     init(_ name: String, isAdministrator: Bool = false) {
         self.name = name
         self.isAdministrator = isAdministrator

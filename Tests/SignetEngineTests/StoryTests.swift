@@ -12,7 +12,8 @@ import Testing
     @Test(arguments: RecoveryStories.all) func recovery(_ story: Story) throws { try check(story) }
 
     private func check(_ story: Story) throws {
-        let (machine, actor) = try story.begin()
+        let machine = try story.prepared()
+        let actor = story.begin(machine)
         #expect(machine.disk.violations.isEmpty, "before the story")
         let outcome = story.run(actor)
         #expect(outcome == story.outcome)
@@ -22,7 +23,8 @@ import Testing
         let endings = actor.journal.events.filter { if case .authentication = $0 { true } else { false } }
         #expect(endings.count == 1)
         try story.after(machine, actor)
-        Story.checkEnd(machine, actor, outcome, story.name)
+        #expect(Story.wrongs(machine, actor, outcome) == [])
+        #expect(actor.process.calls.last == .stopListening, "signals act when all is settled")
     }
 
     /// Catches a wait that is missing, too short or too long, or a tenth failure that does not disable.
