@@ -46,10 +46,14 @@ static void close_from(unsigned first) {
     for (unsigned descriptor = first; descriptor < end; descriptor++) (void)close((int)descriptor);
 }
 
-/// Takes the caller's dispositions and mask away; execve would keep what is ignored and what is blocked.
-static void reset_signals(void) {
+void signet_reset_signals(void) {
     struct sigaction standard = {.sa_handler = SIG_DFL};
-    for (int number = 1; number < NSIG; number++) (void)sigaction(number, &standard, NULL);
+    // The kernel's own structure, whose size and layout differ by machine; all zero is the default everywhere.
+    static const unsigned long kernel_standard[8] = {0};
+    for (int number = 1; number < NSIG; number++)
+        // glibc keeps its two signals to itself, and a caller may have ignored them by the bare system call.
+        if (sigaction(number, &standard, NULL) != 0)
+            (void)syscall(SYS_rt_sigaction, number, kernel_standard, NULL, (size_t)(_NSIG / 8));
     sigset_t none;
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
@@ -101,7 +105,7 @@ _Noreturn static void become(const char *path, const char *const *arguments, int
     // The descriptors first, for a caller's tight limit could forbid ours.
     set_limits();
     if (set_descriptors(socket) != 0 || chdir("/") != 0) _exit(127);
-    reset_signals();
+    signet_reset_signals();
     (void)execve(path, (char *const *)arguments, (char *const *)environment);
     _exit(127);
 }

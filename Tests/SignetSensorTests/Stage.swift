@@ -4,6 +4,12 @@ import SignetPlatform
 import SignetPolicy
 import SignetRecords
 import SignetSecrets
+import Testing
+
+/// All tests of the reader helper, one at a time: a child that another test starts just now would hold a script open for
+/// writing, and a script that is open for writing cannot be executed (ETXTBSY of execve(2)).
+@Suite(.serialized, .enabled(if: Stage.obstacle == nil, Comment(rawValue: Stage.obstacle ?? "")))
+enum SensorTests {}
 
 /// A folder that root alone may write, for helpers of a test; it lies in the build folder, since /tmp is everybody's.
 final class Stage {
