@@ -81,6 +81,7 @@ static void take_step(char *line, long long milliseconds) {
         else narrate("presses Return", "");
         if (dprintf(child.input, "%s\r", rest) < 0) give_up(line);
     } else if (strncmp(line, "key ", 4) == 0) {
+        signet_terminal_settle(child.input, 1000);
         narrate("presses Ctrl-", rest);
         if (dprintf(child.input, "%c", rest[0] & 0x1f) < 0) give_up(line);
     } else if (strncmp(line, "reader ", 7) == 0) {
