@@ -6,10 +6,10 @@ internal import SignetPolicy
 /// that is not printable ASCII are `\xHH`: no value can end its quotes, its line, or be taken for another key.
 package struct JournalLine {
     /// The longest line in bytes; RFC 5424 asks receivers to take 2,048.
-    package static let lengthLimit = 1_400
+    package static let lengthLimit = 1_200
 
-    /// How much of a value from outside is kept, in bytes.
-    private static let valueLimit = 64
+    /// How long a value from outside gets in the line, in bytes; what is cut ends in "...".
+    private static let valueLimit = 160
 
     private var text: [UInt8] = []
 
@@ -45,21 +45,24 @@ package struct JournalLine {
     /// A pair whose value comes from outside.
     mutating func add(_ key: StaticString, value: [UInt8]) {
         begin(key)
-        let kept = value.prefix(JournalLine.valueLimit)
-        let isCut = kept.count < value.count
-        if !kept.isEmpty && !isCut && kept.allSatisfy(JournalLine.isPlain) {
-            text.append(contentsOf: kept)
+        if !value.isEmpty && value.count <= JournalLine.valueLimit && value.allSatisfy(JournalLine.isPlain) {
+            text.append(contentsOf: value)
             return
         }
         text.append(0x22)
-        for byte in kept {
-            if byte == 0x20 || (byte > 0x20 && byte < 0x7F && byte != 0x22 && byte != 0x5C) {
+        let end = text.count + JournalLine.valueLimit
+        for byte in value {
+            let isShown = byte >= 0x20 && byte < 0x7F && byte != 0x22 && byte != 0x5C
+            guard text.count + (isShown ? 1 : 4) <= end else {
+                append("...")
+                break
+            }
+            if isShown {
                 text.append(byte)
             } else {
                 text.append(contentsOf: [0x5C, 0x78, JournalLine.hexDigit(byte >> 4), JournalLine.hexDigit(byte & 15)])
             }
         }
-        if isCut { append("...") }
         text.append(0x22)
     }
 

@@ -29,14 +29,13 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         let identity = IdentityRecord(
             uid: uid, userName: userName, instance: instance, publicKey: pair.publicKey, pin: wrapped, recovery: nil,
             pinChangedAt: time.wallTime(), recoveryMadeAt: 0, pinSetByAdministrator: byAdministrator, approvals: [])
-        do throws(StoreError) { try store.create(identity) } catch { throw failed(error) }
-        if !byAdministrator {
-            let now = try now()
-            try hold { (ledger) throws(LedgerFailure) in
-                guard var state = try ledger.loadHeld() else { throw .recordUnusable }
-                ledger.policy.pinSucceeded(&state.attempts, at: now)
-                try ledger.save(state.attempts)
-            }
+        let now = try now()
+        try hold { (ledger) throws(LedgerFailure) in
+            do throws(StoreError) { try ledger.store.create(identity) } catch { throw ledger.failed(error) }
+            if byAdministrator { return }
+            var attempts = Attempts()
+            ledger.policy.pinSucceeded(&attempts, at: now)
+            try ledger.save(attempts)
         }
         return pair.takeSecret()
     }
@@ -183,7 +182,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     }
 
     /// Changes identity and counters under one hold, where the key is still the identity's own.
-    private mutating func change(
+    mutating func change(
         _ key: borrowing SecretBytes, _ body: (inout UserLedger, inout UserState) throws(LedgerFailure) -> Void
     ) throws(LedgerFailure) {
         do throws(StoreError) { try store.lock() } catch { throw failed(error) }

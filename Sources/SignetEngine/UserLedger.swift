@@ -57,7 +57,9 @@ package struct UserLedger<
 
     /// Identity and counters, read under one hold of the lock; nil where the user has no PIN.
     package mutating func load() throws(LedgerFailure) -> UserState? {
-        try hold { (ledger) throws(LedgerFailure) in try ledger.loadHeld() }
+        // Without an identity there is nothing to lock, and no folder to make for somebody who only typed a name.
+        do throws(StoreError) { if try store.loadIdentity() == nil { return nil } } catch { throw failed(error) }
+        return try hold { (ledger) throws(LedgerFailure) in try ledger.loadHeld() }
     }
 
     /// Identity and counters; the lock must be held.

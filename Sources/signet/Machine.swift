@@ -12,7 +12,7 @@ typealias Ledger = UserLedger<UserStore, SodiumVault, SystemClock, CommandJourna
 
 enum Machine {
     /// The helper that is installed; the configuration may name another.
-    static var sensorPath: [UInt8] { Array("/usr/libexec/signet/signet-sensor".utf8) }
+    static var sensorPath: [UInt8] { SensorClient.standardHelper }
 
     /// Whom the command is about; refuses everybody but root.
     static func target(_ invocation: Invocation) throws(Failure) -> TargetUser {
