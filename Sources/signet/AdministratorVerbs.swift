@@ -2,5 +2,6 @@
 enum AdministratorVerbs {
     static let all: [Command] = [
         .status, .readers, .lockoutStatus, .lockoutReset, .userAdopt, .userPurge, .configCheck, .doctor,
+        .pamCheck, .pamGuard, .pamTry,
     ]
 }

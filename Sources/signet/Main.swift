@@ -4,9 +4,7 @@ internal import CPlatform
     static func main() {
         // A reader of our output that goes away must not kill us between a charge and its settling.
         signet_ignore_signal(SIGPIPE)
-        let arguments = Array(CommandLine.arguments.dropFirst())
-        if arguments.first == "pam" { exit(PAMCommand.run(Array(arguments.dropFirst()))) }
-        exit(run(arguments).rawValue)
+        exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
     }
 
     /// Does what the arguments ask for.
