@@ -54,8 +54,8 @@ import Testing
         #expect(first.st_blocks == second.st_blocks)
     }
 
-    /// Catches a torn write that gives a free guess, that shuts the person out, or that goes unnoticed; whichever slot it
-    /// hits, and wherever in the slot.
+    /// Catches a torn write that gives a free guess, that shuts the person out, or that goes unnoticed; whichever
+    /// slot it hits, and wherever in the slot.
     @Test(arguments: [0, 1], [0, 5, 6, 10, 27, 60, 2000, 4063, 4064, 4095])
     func oneTornSlotCostsOneFailure(slot: Int, offset: Int) throws {
         var store = try userStore(folder.bytes)
@@ -119,8 +119,8 @@ import Testing
         }
     }
 
-    /// Catches a downgrade: a slot that a later Signet wrote must not be passed over in favour of an older one, and a slot
-    /// that only claims to be later must not shut the person out.
+    /// Catches a downgrade: a slot that a later Signet wrote must not be passed over in favour of an older one, and a
+    /// slot that only claims to be later must not shut the person out.
     @Test func newerSlots() throws {
         var store = try userStore(folder.bytes)
         try store.save(attempts(pin: 2, finger: 0))

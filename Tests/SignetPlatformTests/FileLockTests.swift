@@ -10,27 +10,6 @@ private func timing(hold: UInt64, wait: UInt64) -> LockTiming {
     return timing
 }
 
-/// Starts a process that runs `body` and ends; Swift hides fork(2).
-private func startProcess(_ body: () throws -> Void) -> pid_t {
-    typealias Fork = @convention(c) () -> pid_t
-    let process = unsafeBitCast(dlsym(nil, "fork")!, to: Fork.self)()
-    require(process >= 0, 60)
-    guard process == 0 else { return process }
-    do {
-        try body()
-        _exit(0)
-    } catch {
-        _exit(61)
-    }
-}
-
-/// How a process ended: its exit status, or the negative number of the signal that killed it.
-private func end(of process: pid_t) -> Int32 {
-    var status: Int32 = 0
-    require(waitpid(process, &status, 0) == process, 62)
-    return status & 0x7F == 0 ? status >> 8 & 0xFF : -(status & 0x7F)
-}
-
 private func appears(_ path: String) {
     for _ in 0..<5000 {
         if access(path, F_OK) == 0 { return }
@@ -51,8 +30,8 @@ private func takeLock(_ path: String, timing: LockTiming = LockTiming()) throws 
 
     init() throws { folder = try TestFolder() }
 
-    /// Catches a lock that lets two in, and a waiter that kills in a queue where each holds the lock only shortly: together
-    /// they hold it much longer than the limit.
+    /// Catches a lock that lets two in, and a waiter that kills in a queue where each holds the lock only shortly:
+    /// together they hold it much longer than the limit.
     @Test func oneAtATime() async throws {
         let path = folder.path
         await #expect(processExitsWith: .success) { [path = path as String] in

@@ -70,7 +70,8 @@ struct FullDiskTests {
         try store.save(enrollment())
     }
 
-    /// Catches counters that need room, and a replacement that destroys the old record: a full disk must still let people in.
+    /// Catches counters that need room, and a replacement that destroys the old record: a full disk must still let
+    /// people in.
     @Test func fullOfBytes() async throws {
         let folder = try TestFolder()
         let path = folder.path
@@ -95,7 +96,9 @@ struct FullDiskTests {
     }
 
     /// Catches the same on a disk that allocates late, as ext4 does; needs a loop device.
-    @Test(.enabled(if: access("/sbin/mkfs.ext4", X_OK) == 0 && access("/dev/loop-control", F_OK) == 0, "needs ext4 and loop"))
+    @Test(
+        .enabled(
+            if: access("/sbin/mkfs.ext4", X_OK) == 0 && access("/dev/loop-control", F_OK) == 0, "needs ext4 and loop"))
     func fullExt4() async throws {
         let folder = try TestFolder()
         let path = folder.path
@@ -108,8 +111,8 @@ struct FullDiskTests {
         }
     }
 
-    /// Catches an attempt that is compared although it cannot be counted: on a read-only disk nobody is let in, and nothing
-    /// traps.
+    /// Catches an attempt that is compared although it cannot be counted: on a read-only disk nobody is let in, and
+    /// nothing traps.
     @Test func readOnly() async throws {
         let folder = try TestFolder()
         let path = folder.path

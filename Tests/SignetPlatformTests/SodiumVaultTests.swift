@@ -7,8 +7,8 @@ import SignetSecrets
 import Testing
 
 /// The known answers were computed with other implementations: the argon2 tool of the algorithm's authors, Python's
-/// hashlib for BLAKE2b, OpenSSL's ChaCha20-Poly1305 and Ed25519, and HChaCha20 written from the draft and checked with its
-/// vector. The PIN is 480273, the salt "signet salt 0001", the pepper 0, 1, … 31.
+/// hashlib for BLAKE2b, OpenSSL's ChaCha20-Poly1305 and Ed25519, and HChaCha20 written from the draft and checked
+/// with its vector. The PIN is 480273, the salt "signet salt 0001", the pepper 0, 1, … 31.
 @Suite struct SodiumVaultTests {
     static func vault() -> SodiumVault {
         SodiumVault(
@@ -80,7 +80,8 @@ import Testing
         #expect(!opened)
     }
 
-    /// Catches a wrapped key that its own secret does not open, salts or nonces that repeat, and a raised cost that fails.
+    /// Catches a wrapped key that its own secret does not open, salts or nonces that repeat, and a raised cost that
+    /// fails.
     @Test func wrapAndUnwrap() throws {
         var vault = Self.vault()
         let pair = try vault.makeSigningKey()
@@ -97,8 +98,8 @@ import Testing
         #expect(try Self.unwrap(first, code, purpose: .pin, publicKey: publicKey) == nil)
     }
 
-    /// Catches a key whose halves do not belong together and that is taken for the user's: the public half of the user with
-    /// somebody else's seed.
+    /// Catches a key whose halves do not belong together and that is taken for the user's: the public half of the
+    /// user with somebody else's seed.
     @Test func halvesMustBelongTogether() throws {
         var vault = Self.vault()
         let mixed = secret(bytes(32, from: 0x61) + Self.publicKey)

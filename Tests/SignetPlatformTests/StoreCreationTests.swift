@@ -59,7 +59,9 @@ import Testing
         chmod(folder.path, 0o777)
         #expect(create() == .fault(.store, .unsafe))
         chmod(folder.path, 0o755)
-        #expect(storeError { try StoreCreation.createStore(root: rootBytes + Array("/deeper".utf8)) } == .fault(.store, .missing))
+        #expect(
+            storeError { try StoreCreation.createStore(root: rootBytes + Array("/deeper".utf8)) }
+                == .fault(.store, .missing))
         mkdir(root, 0o755)
         #expect(create() == .fault(.store, .unsafe))
         #expect(names(in: root) == [])
@@ -125,13 +127,24 @@ import Testing
     }
 
     /// Catches derivations for unknown users that run side by side: a hundred of them would take all memory.
-    @Test func unknownUsersWaitForEachOther() throws {
+    @Test func unknownUsersWaitForEachOther() async throws {
         #expect(create() == nil)
-        var timing = LockTiming()
-        timing.waitLimit = 300
-        var vault = try SodiumVault(root: rootBytes, masterKey: FileEnclave.read(root: rootBytes), timing: timing)
-        vault.spendTime(of: .floor, on: secret([1]))
-        #expect(names(in: root).contains("unknown.lock"))
+        let path = root
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let root = Array(path.utf8)
+            let holder = startProcess {
+                let lock = try FileLock(.unknownLock, in: SecureFolder(path: root))
+                close(open("\(path)/ready", O_WRONLY | O_CREAT, 0o600))
+                usleep(400_000)
+                close(open("\(path)/done", O_WRONLY | O_CREAT, 0o600))
+                _ = consume lock
+            }
+            while access("\(path)/ready", F_OK) != 0 { usleep(1000) }
+            var vault = try SodiumVault(root: root, masterKey: FileEnclave.read(root: root))
+            vault.spendTime(of: .floor, on: secret([1]))
+            require(access("\(path)/done", F_OK) == 0, 10)
+            require(end(of: holder) == 0, 11)
+        }
     }
 
     /// Catches a golden sealed file that is not opened: the format of all records, computed by another implementation.
