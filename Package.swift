@@ -85,9 +85,11 @@ let package = Package(
             publicHeadersPath: ".", cSettings: strictC, linkerSettings: moduleLink),
 
         // Programs
+        .systemLibrary(name: "CPAMMisc", providers: [.apt(["libpam0g-dev"])]),
         .executableTarget(
             name: "signet",
             dependencies: [
+                "CPAMMisc",
                 "SignetPlatform", "SignetEngine", "SignetRecords", "SignetPolicy", "SignetSecrets", "CPlatform",
             ],
             swiftSettings: strict),

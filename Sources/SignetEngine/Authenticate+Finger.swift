@@ -17,10 +17,11 @@ where
         }
         var problem = ReaderProblem.noReader
         var closure: FingerClosure?
-        for reader in present.map(\.identity) {
+        for reader in present.map({ $0.identity }) {
             let gallery = set.gallery(of: reader)
             if gallery.isEmpty { continue }
             if let why = try ledger.review(state, set, on: reader, presence: nil) {
+                try ledger.rememberChange(why)
                 closure = closure ?? why
                 continue
             }

@@ -29,6 +29,8 @@ package struct UserLedger<
     package let caller: CallerClass
     /// The charge of a secret that is being compared; it ends with the hold of the lock.
     var openCharge: OpenCharge?
+    /// The recovery code's wrapping that was opened; a new PIN is stored only while it is still the record's.
+    var openedRecovery: WrappedKey?
     /// The charge of a finger that is awaited.
     var fingerCharge: Charge?
 
@@ -57,7 +59,9 @@ package struct UserLedger<
 
     /// Identity and counters, read under one hold of the lock; nil where the user has no PIN.
     package mutating func load() throws(LedgerFailure) -> UserState? {
-        try hold { (ledger) throws(LedgerFailure) in try ledger.loadHeld() }
+        // Without an identity there is nothing to lock, and no folder to make for somebody who only typed a name.
+        do throws(StoreError) { if try store.loadIdentity() == nil { return nil } } catch { throw failed(error) }
+        return try hold { (ledger) throws(LedgerFailure) in try ledger.loadHeld() }
     }
 
     /// Identity and counters; the lock must be held.

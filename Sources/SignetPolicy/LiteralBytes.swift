@@ -1,13 +1,15 @@
 /// The bytes of a literal, to be read one by one: no `String`, no `Array` and no initialisation at load time.
-@safe struct LiteralBytes: Sendable {
+@safe package struct LiteralBytes: Sendable {
     private let text: StaticString
 
-    init(_ text: StaticString) { self.text = text }
+    /// The bytes of a literal of ASCII or UTF-8.
+    package init(_ text: StaticString) { self.text = text }
 
-    var count: Int { text.hasPointerRepresentation ? text.utf8CodeUnitCount : 0 }
+    /// The number of bytes.
+    package var count: Int { text.hasPointerRepresentation ? text.utf8CodeUnitCount : 0 }
 
     /// The byte at `index`, or nil where there is none.
-    subscript(index: Int) -> UInt8? {
+    package subscript(index: Int) -> UInt8? {
         guard index >= 0, index < count else { return nil }
         // SAFETY: a literal with pointer representation has `count` bytes that live as long as the program.
         return unsafe text.utf8Start[index]

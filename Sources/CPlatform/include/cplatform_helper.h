@@ -1,0 +1,41 @@
+#ifndef SIGNET_CPLATFORM_HELPER_H
+#define SIGNET_CPLATFORM_HELPER_H
+// Starting, watching and ending a helper process; confining one from within.
+#include <signal.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/// The descriptor on which a helper finds its socket.
+enum { SIGNET_HELPER_SOCKET = 3 };
+
+/// Starts the program at `path`, an absolute path that the caller has checked, with `socket` as descriptor 3.
+///
+/// The child belongs wholly to root where the caller's effective user is root, is a session of its own, and gets nothing
+/// of the caller: no environment, descriptor, signal mask, disposition, limit or folder. `arguments` ends with NULL and
+/// begins with the program's name. Answers the child's pid, or -errno; a program that cannot be executed is a child that
+/// ends at once with status 127. `pidfd` gets a close-on-exec descriptor of the child, or -1 where the kernel has none.
+pid_t signet_start_helper(const char *_Nonnull path, const char *const _Nullable *_Nonnull arguments, int socket,
+                          int *_Nonnull pidfd);
+
+/// Gives every signal its default action and empties the mask; execve would keep what is ignored and what is blocked.
+void signet_reset_signals(void);
+
+/// Kills the child: by its pidfd where there is one, since a caller that ignores SIGCHLD lets its pid be used anew.
+void signet_kill_helper(pid_t pid, int pidfd);
+
+/// Makes a pair of close-on-exec SOCK_SEQPACKET sockets; 0 or -errno.
+int signet_packet_pair(int *_Nonnull ours, int *_Nonnull theirs);
+
+/// Blocks INT, QUIT, TERM, HUP, TSTP and ALRM, but for those that the caller ignores, and keeps the mask before in `old`.
+///
+/// Answers a descriptor that polls readable while one of them is pending, or -errno with the mask unchanged.
+int signet_hold_signals(sigset_t *_Nonnull old);
+
+/// Lets them act again.
+void signet_release_signals(const sigset_t *_Nonnull old);
+
+/// Gives up what a helper does not need once its device is open: privileges by exec, core files, tracing, writing to
+/// files, and, where it is root, its user and groups in favour of `user` and `group`. 0 or -errno.
+int signet_confine(uid_t user, gid_t group);
+
+#endif

@@ -1,0 +1,170 @@
+#define _GNU_SOURCE
+#include "cplatform_helper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// Everything from here to signet_start_helper runs between fork and execve in a process that may have had other
+// threads: only async-signal-safe calls (signal-safety(7)), no memory from the heap, no lock.
+
+/// Sets a limit, or the nearest to it that is allowed without privilege.
+static void set_limit(__rlimit_resource_t which, rlim_t value) {
+    struct rlimit wanted = {value, value}, now;
+    if (setrlimit(which, &wanted) == 0 || getrlimit(which, &now) != 0) return;
+    wanted.rlim_max = now.rlim_max;
+    wanted.rlim_cur = value < now.rlim_max ? value : now.rlim_max;
+    (void)setrlimit(which, &wanted);
+}
+
+/// The limits of the caller are the attacker's in `su` and `sudo`; these are the helper's own.
+static void set_limits(void) {
+    set_limit(RLIMIT_CORE, 0);
+    set_limit(RLIMIT_NOFILE, 128);
+    set_limit(RLIMIT_CPU, 300);
+    set_limit(RLIMIT_STACK, 8u << 20);
+    set_limit(RLIMIT_AS, RLIM_INFINITY);
+    set_limit(RLIMIT_DATA, RLIM_INFINITY);
+    set_limit(RLIMIT_FSIZE, RLIM_INFINITY);
+    set_limit(RLIMIT_NPROC, RLIM_INFINITY);
+}
+
+/// Closes `first` and above. /proc is not read: opendir is not async-signal-safe.
+static void close_from(unsigned first) {
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, first, ~0u, 0u) == 0) return;
+#endif
+    struct rlimit limit;
+    // A descriptor may lie above a limit that was lowered later; 65536 is the most that is looked for without the call.
+    rlim_t end = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_max < 65536 ? limit.rlim_max : 65536;
+    if (end < 1024) end = 1024;
+    for (unsigned descriptor = first; descriptor < end; descriptor++) (void)close((int)descriptor);
+}
+
+void signet_reset_signals(void) {
+    struct sigaction standard = {.sa_handler = SIG_DFL};
+    // The kernel's own structure, whose size and layout differ by machine; all zero is the default everywhere.
+    static const unsigned long kernel_standard[8] = {0};
+    for (int number = 1; number < NSIG; number++)
+        // glibc keeps its two signals to itself, and a caller may have ignored them by the bare system call.
+        if (sigaction(number, &standard, NULL) != 0)
+            (void)syscall(SYS_rt_sigaction, number, kernel_standard, NULL, (size_t)(_NSIG / 8));
+    sigset_t none;
+    (void)sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/// Puts /dev/null on 0 to 2 and `socket` on 3, wherever the caller had them, and nothing else.
+static int set_descriptors(int socket) {
+    // Where the caller runs with 0 to 3 closed, the socket or /dev/null may be one of them: move both out of the way.
+    int high = fcntl(socket, F_DUPFD, 16);
+    int null = open("/dev/null", O_RDWR);
+    int high_null = null < 0 ? -1 : fcntl(null, F_DUPFD, 16);
+    if (high < 0 || high_null < 0) return -1;
+    struct stat about;
+    if (fstat(high_null, &about) != 0 || !S_ISCHR(about.st_mode)) return -1;
+    for (int descriptor = 0; descriptor <= 2; descriptor++)
+        if (dup2(high_null, descriptor) < 0) return -1;
+    if (dup2(high, SIGNET_HELPER_SOCKET) < 0) return -1;
+    close_from(SIGNET_HELPER_SOCKET + 1);
+    return 0;
+}
+
+// The 16-bit calls of old 32-bit ports cannot name every user.
+#ifdef SYS_setresuid32
+#define SET_GROUPS SYS_setgroups32
+#define SET_GROUP SYS_setresgid32
+#define SET_USER SYS_setresuid32
+#else
+#define SET_GROUPS SYS_setgroups
+#define SET_GROUP SYS_setresgid
+#define SET_USER SYS_setresuid
+#endif
+
+/// Makes root the real user and group too, by the bare system calls: glibc's functions signal all threads that it knows
+/// of (nptl(7)) and would wait here for ever for those that only the parent has.
+static int become_root(void) {
+    if (syscall(SET_GROUPS, (size_t)0, NULL) != 0) return -1;
+    if (syscall(SET_GROUP, (gid_t)0, (gid_t)0, (gid_t)0) != 0) return -1;
+    return syscall(SET_USER, (uid_t)0, (uid_t)0, (uid_t)0) == 0 ? 0 : -1;
+}
+
+/// Becomes the helper, or ends.
+_Noreturn static void become(const char *path, const char *const *arguments, int socket) {
+    static const char *const environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL};
+    // Under sudo and su the real user is the caller, who could signal and freeze the helper. Groups go first.
+    if (geteuid() == 0 && become_root() != 0) _exit(127);
+    // A session of its own: Ctrl-C and Ctrl-Z of the terminal do not reach it.
+    (void)setsid();
+    umask(077);
+    // The descriptors first, for a caller's tight limit could forbid ours.
+    set_limits();
+    if (set_descriptors(socket) != 0 || chdir("/") != 0) _exit(127);
+    signet_reset_signals();
+    (void)execve(path, (char *const *)arguments, (char *const *)environment);
+    _exit(127);
+}
+
+pid_t signet_start_helper(const char *path, const char *const *arguments, int socket, int *pidfd) {
+    *pidfd = -1;
+    // All signals wait while there are two of us, so that no handler of the caller ever runs in the child.
+    sigset_t all, old;
+    (void)sigfillset(&all);
+    int failure = pthread_sigmask(SIG_SETMASK, &all, &old);
+    if (failure != 0) return -failure;
+    // _Fork and not fork: handlers of pthread_atfork belong to the caller.
+    pid_t child = _Fork();
+    if (child == 0) become(path, arguments, socket);
+    failure = errno;
+#ifdef SYS_pidfd_open
+    if (child > 0) *pidfd = (int)syscall(SYS_pidfd_open, child, 0u);
+#endif
+    if (*pidfd < 0) *pidfd = -1;
+    (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return child < 0 ? -failure : child;
+}
+
+void signet_kill_helper(pid_t pid, int pidfd) {
+#ifdef SYS_pidfd_send_signal
+    if (pidfd >= 0) {
+        (void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0u);
+        return;
+    }
+#endif
+    (void)pidfd;
+    if (pid > 1) (void)kill(pid, SIGKILL);
+}
+
+int signet_packet_pair(int *ours, int *theirs) {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) return -errno;
+    *ours = pair[0];
+    *theirs = pair[1];
+    return 0;
+}
+
+int signet_hold_signals(sigset_t *old) {
+    static const int numbers[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGALRM};
+    sigset_t held;
+    (void)sigemptyset(&held);
+    for (unsigned index = 0; index < sizeof numbers / sizeof *numbers; index++) {
+        struct sigaction now;
+        // A blocked signal stays pending even where it is ignored (signal(7)): nohup's HUP would end the wait.
+        if (sigaction(numbers[index], NULL, &now) == 0 && now.sa_handler == SIG_IGN) continue;
+        (void)sigaddset(&held, numbers[index]);
+    }
+    int failure = pthread_sigmask(SIG_BLOCK, &held, old);
+    if (failure != 0) return -failure;
+    int descriptor = signalfd(-1, &held, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (descriptor >= 0) return descriptor;
+    failure = errno;
+    (void)pthread_sigmask(SIG_SETMASK, old, NULL);
+    return -failure;
+}
+
+void signet_release_signals(const sigset_t *old) { (void)pthread_sigmask(SIG_SETMASK, old, NULL); }

@@ -1,0 +1,193 @@
+internal import CPlatform
+internal import SignetSecrets
+
+/// Why a helper is of no use any more.
+package enum HelperFailure: Error, Equatable, Sendable {
+    /// Its file is missing, or somebody else than root could change it.
+    case unsafePath
+    /// The kernel refused to start it.
+    case notStarted
+    /// It ended, or closed its socket.
+    case ended
+    /// It does not take what is sent to it.
+    case stalled
+    /// It sent a packet that is too long or no message.
+    case nonsense
+}
+
+/// One helper process and the socket to it; the owner ends and reaps it.
+public struct HelperProcess: ~Copyable {
+    private let pid: pid_t
+    /// The process as a descriptor, or -1 where the kernel has none.
+    private let pidfd: Int32
+    private let socket: Int32
+    /// The one packet in work, either way; wiped after use, since it may hold a template.
+    private var packet: SecretBytes
+
+    /// What a wait ended with.
+    package enum Wakeup: Equatable, Sendable {
+        /// A packet can be read, or the helper is gone.
+        case packet
+        /// A signal that is held is pending.
+        case signal
+        case deadline
+    }
+
+    /// Starts the program at the absolute `path` with `arguments` after its name.
+    package init(path: [UInt8], arguments: [[UInt8]], packetLimit: Int) throws(HelperFailure) {
+        guard let checked = HelperPath(path) else { throw .unsafePath }
+        guard let packet = SecretBytes(count: packetLimit) else { throw .notStarted }
+        var ours: Int32 = -1
+        var theirs: Int32 = -1
+        // SAFETY: both numbers are good for the call.
+        guard unsafe signet_packet_pair(&ours, &theirs) == 0 else { throw .notStarted }
+        var pidfd: Int32 = -1
+        let pid = HelperProcess.start(checked, arguments, theirs, &pidfd)
+        _ = CPlatform.close(theirs)
+        guard pid > 0 else {
+            _ = CPlatform.close(ours)
+            throw .notStarted
+        }
+        self.pid = pid
+        self.pidfd = pidfd
+        self.socket = ours
+        self.packet = packet
+    }
+
+    private static func start(
+        _ path: HelperPath, _ arguments: [[UInt8]], _ socket: Int32, _ pidfd: inout Int32
+    ) -> pid_t {
+        // All texts in one piece of memory, each with a zero at its end.
+        var texts = path.terminated
+        var starts = [0]
+        for argument in arguments {
+            guard !argument.contains(0) else { return -1 }
+            starts.append(texts.count)
+            texts += argument + [0]
+        }
+        let bytes = texts.map { CChar(bitPattern: $0) }
+        // SAFETY: each start lies within `bytes`, which lives until the closure returns; the list ends with nil.
+        return unsafe bytes.withUnsafeBufferPointer { buffer in
+            guard let base = buffer.baseAddress else { return -1 }
+            var pointers: [UnsafePointer<CChar>?] = unsafe starts.map { unsafe base.advanced(by: $0) }
+            unsafe pointers.append(nil)
+            return unsafe pointers.withUnsafeBufferPointer { list in
+                guard let first = list.baseAddress else { return -1 }
+                return unsafe signet_start_helper(base, first, socket, &pidfd)
+            }
+        }
+    }
+
+    /// Sends one packet that `encode` writes; it answers the packet's length, or nil where there is none to send.
+    package mutating func send(
+        within milliseconds: Int, _ encode: (inout MutableSpan<UInt8>) -> Int?
+    ) throws(HelperFailure) {
+        let deadline = Deadline(milliseconds: milliseconds)
+        let length = packet.withMutableBytes { (bytes) -> Int? in encode(&bytes) }
+        defer { wipe() }
+        guard let length, length > 0, length <= packet.count else { throw .nonsense }
+        while true {
+            let socket = socket
+            let sent = packet.withBytes { bytes in
+                // SAFETY: `length` is at most the length of the packet. NOSIGNAL: no SIGPIPE for the caller.
+                unsafe bytes.withUnsafeBytes { buffer in
+                    unsafe CPlatform.send(socket, buffer.baseAddress, length, CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL))
+                }
+            }
+            if sent == length { return }
+            let reason = signet_errno()
+            if sent < 0, reason == EINTR { continue }
+            guard sent < 0, reason == EAGAIN || reason == ENOBUFS else { throw .ended }
+            guard !deadline.hasPassed else { throw .stalled }
+            var wanted = pollfd(fd: socket, events: Int16(POLLOUT), revents: 0)
+            // SAFETY: one entry, good for the call. An interruption only means another look.
+            _ = unsafe poll(&wanted, 1, deadline.pollTimeout)
+        }
+    }
+
+    /// Waits for a packet, for the descriptor `signals` (-1: none) or for the deadline, in this order of importance.
+    func wait(until deadline: Deadline, orSignalOn signals: Int32) -> Wakeup {
+        while true {
+            let passed = deadline.hasPassed
+            // A negative descriptor is skipped by poll(2).
+            var wanted: InlineArray<2, pollfd> = [
+                pollfd(fd: socket, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
+            ]
+            // SAFETY: two entries, good for the call.
+            var entries = wanted.mutableSpan
+            let count = unsafe entries.withUnsafeMutableBufferPointer { buffer in
+                unsafe poll(buffer.baseAddress, 2, passed ? 0 : deadline.pollTimeout)
+            }
+            if count > 0 {
+                if wanted[0].revents != 0 { return .packet }
+                if wanted[1].revents != 0 { return .signal }
+            }
+            if passed { return .deadline }
+        }
+    }
+
+    /// Reads the packet that `wait` told of and lets `body` read it.
+    package mutating func receive<Result: ~Copyable>(
+        _ body: (Span<UInt8>) -> Result
+    ) throws(HelperFailure) -> Result {
+        let socket = socket
+        defer { wipe() }
+        var length: Int
+        repeat {
+            length = packet.withMutableBytes { bytes in
+                // SAFETY: the buffer has the length that is passed; TRUNC makes a longer packet known by its true length.
+                unsafe bytes.withUnsafeMutableBytes { buffer in
+                    unsafe recv(socket, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT) | CInt(MSG_TRUNC))
+                }
+            }
+        } while length < 0 && signet_errno() == EINTR
+        // A packet of no bytes cannot be told from the end of the connection, and is no message either.
+        guard length > 0 else { throw .ended }
+        guard length <= packet.count else { throw .nonsense }
+        return packet.withBytes { bytes in body(bytes.extracting(0..<length)) }
+    }
+
+    private mutating func wipe() {
+        packet.withMutableBytes { bytes in
+            // SAFETY: the buffer has this length; explicit_bzero is not optimised away.
+            unsafe bytes.withUnsafeMutableBytes { buffer in
+                if let base = buffer.baseAddress { unsafe explicit_bzero(base, buffer.count) }
+            }
+        }
+    }
+
+    /// Kills the helper at once, for one that does not behave; it is reaped when its owner lets go of it.
+    package func kill() { signet_kill_helper(pid, pidfd) }
+
+    /// Whether the process is gone, reaped by us or by a caller that ignores SIGCHLD or reaps everybody's children.
+    private func isGone() -> Bool {
+        var status: Int32 = 0
+        // SAFETY: `status` is good for the call.
+        let answer = unsafe waitpid(pid, &status, WNOHANG)
+        return answer == pid || answer < 0 && signet_errno() == ECHILD
+    }
+
+    /// Waits until the process is gone; whether it is.
+    private func reap(within milliseconds: Int) -> Bool {
+        let deadline = Deadline(milliseconds: milliseconds)
+        while !isGone() {
+            if deadline.hasPassed { return false }
+            var wanted = pollfd(fd: pidfd, events: Int16(POLLIN), revents: 0)
+            // SAFETY: one entry, good for the call. Without a pidfd this is a nap of 5 ms.
+            _ = unsafe poll(&wanted, 1, pidfd >= 0 ? deadline.pollTimeout : 5)
+        }
+        return true
+    }
+
+    /// Ends the helper: its socket closes, it has one second to close the reader, then it is killed.
+    deinit {
+        _ = CPlatform.close(socket)
+        if !reap(within: 1000) {
+            signet_kill_helper(pid, pidfd)
+            // A process that hangs in the kernel cannot be waited for without end.
+            _ = reap(within: 2000)
+        }
+        if pidfd >= 0 { _ = CPlatform.close(pidfd) }
+    }
+}

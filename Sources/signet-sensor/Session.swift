@@ -1,0 +1,204 @@
+internal import CFprint
+internal import CPlatform
+import SignetPolicy
+import SignetRecords
+
+/// One life of the helper: requests are taken in order, one reader is opened at most once.
+final class Session {
+    let channel = Channel()
+    private let allowsVirtual: Bool
+    private lazy var readers = Reader.all()
+
+    /// What `begin` named.
+    private var wanted: ReaderIdentity?
+    /// The prints in the order in which they came; nil where one cannot be used with the reader.
+    private(set) var gallery: [Print?] = []
+    /// The opened reader.
+    private(set) var reader: Reader?
+    /// The operation that runs or ran last, with its ending not yet looked at.
+    var current: Operation?
+    /// The try that is going on.
+    var touch = TouchState()
+
+    /// The user and group `nobody` and `nogroup` of Debian.
+    private static let unprivileged: (user: uid_t, group: gid_t) = (65_534, 65_534)
+
+    init(allowsVirtual: Bool) { self.allowsVirtual = allowsVirtual }
+
+    /// Serves requests until the socket closes.
+    func run() -> Never {
+        while true {
+            // The alarm ends a helper whose parent was stopped or forgot it; ten minutes outlast a person at a prompt.
+            alarm(600)
+            iterate { channel.isReadable }
+            guard let request = receive() else { leave() }
+            alarm(120)
+            serve(request)
+        }
+    }
+
+    /// Takes one request; a print goes into the gallery while its packet is there.
+    func receive() -> SensorRequest? {
+        channel.receive { request, packet in
+            if case .galleryPrint(let template) = request {
+                demand(wanted != nil && reader == nil && gallery.count < SensorMessage.galleryLimit)
+                gallery.append(Print(template: packet.extracting(template)))
+            }
+            return request
+        }
+    }
+
+    private func serve(_ request: SensorRequest) {
+        switch request {
+        case .list: list()
+        case .begin(let identity):
+            demand(wanted == nil)
+            wanted = identity
+        case .galleryPrint: break
+        case .open: open()
+        case .arm: arm(opened())
+        // The ending that it was meant for has crossed it on the way.
+        case .cancel: break
+        case .enroll(let finger, let userName, let day): enroll(finger, userName, day: day, on: opened())
+        case .delete(let index): delete(index, from: opened())
+        case .close: close()
+        }
+    }
+
+    /// Ends the process when the other side does not keep to the order of requests.
+    func demand(_ condition: Bool) {
+        if !condition { _exit(1) }
+    }
+
+    private func opened() -> Reader {
+        guard let reader else { _exit(1) }
+        return reader
+    }
+
+    private func list() {
+        let shown = readers.filter { allowsVirtual || !$0.identity.isVirtual }
+        for reader in shown { channel.send(.reader(reader.description)) }
+        channel.send(.listed(count: shown.count, virtualRefused: shown.count < readers.count))
+    }
+
+    /// Waits until `operation` has ended; leaves where the other side closes meanwhile.
+    private func wait(for operation: Operation) {
+        iterate { operation.isDone || channel.isReadable }
+        if !operation.isDone { leave() }
+    }
+
+    private func open() {
+        demand(reader == nil)
+        guard let wanted else { _exit(1) }
+        guard let found = readers.first(where: { $0.identity == wanted }) else {
+            channel.send(.failed(.noReader))
+            return
+        }
+        guard allowsVirtual || !found.identity.isVirtual else {
+            channel.send(.failed(.virtualRefused))
+            return
+        }
+        for (index, print) in gallery.enumerated() where print?.fits(found) != true { gallery[index] = nil }
+        if let problem = connect(found) {
+            channel.send(.failed(problem))
+            return
+        }
+        reader = found
+        let presence: [PrintPresence]
+        let foreignPrints: Int
+        switch look(into: found) {
+        case .success(let looked): (presence, foreignPrints) = looked
+        case .failure(let failure):
+            channel.send(.failed(failure.outcome.problem))
+            return
+        }
+        guard signet_confine(Session.unprivileged.user, Session.unprivileged.group) == 0 else { _exit(1) }
+        watchFinger(of: found)
+        channel.send(.reader(found.description))
+        channel.send(.opened(presence: presence, foreignPrints: foreignPrints))
+    }
+
+    private func connect(_ reader: Reader) -> ReaderProblem? {
+        let opening = Operation()
+        reader.startOpening(opening)
+        wait(for: opening)
+        return reader.finishOpening(opening)?.problem
+    }
+
+    /// Where each print of the gallery is, and how many others the reader lists.
+    private func look(into reader: Reader) -> Result<([PrintPresence], Int), ListingFailure> {
+        guard reader.listsPrints else { return .success((presence(in: nil), 0)) }
+        var listed: [Print]
+        switch prints(in: reader) {
+        case .success(let prints): listed = prints
+        case .failure(let failure): return .failure(failure)
+        }
+        // A reader that has just woken up may list less than it holds: a difference counts when it is there again
+        // after closing and opening.
+        let isMissing = gallery.contains { print in
+            guard let print, print.isOnReader else { return false }
+            return !listed.contains { $0.isSame(as: print) }
+        }
+        if isMissing {
+            let closing = Operation()
+            reader.startClosing(closing)
+            wait(for: closing)
+            if let problem = connect(reader) { return .failure(ListingFailure(outcome: .problem(problem))) }
+            switch prints(in: reader) {
+            case .success(let prints): listed = prints
+            case .failure(let failure): return .failure(failure)
+            }
+        }
+        let foreign = listed.filter { print in !gallery.contains { $0?.isSame(as: print) == true } }
+        return .success((presence(in: listed), foreign.count))
+    }
+
+    private func prints(in reader: Reader) -> Result<[Print], ListingFailure> {
+        let listing = Operation()
+        reader.startListing(listing)
+        wait(for: listing)
+        return reader.finishListing(listing)
+    }
+
+    private func presence(in listed: [Print]?) -> [PrintPresence] {
+        gallery.map { print in
+            guard let print else { return .missing }
+            guard print.isOnReader else { return .host }
+            guard let listed else { return .unlistable }
+            return listed.contains { $0.isSame(as: print) } ? .onReader : .missing
+        }
+    }
+
+    private func close() {
+        disconnect()
+        channel.send(.closed)
+        _exit(0)
+    }
+
+    /// Closes the reader and ends. Nothing is flushed or freed: exit handlers belong to foreign libraries.
+    func leave() -> Never {
+        disconnect()
+        _exit(0)
+    }
+
+    /// Ends what runs and closes the reader, within the second that the other side waits.
+    private func disconnect() {
+        if let current, !current.isDone {
+            touch.isOver = true
+            current.cancel()
+            guard iterate(atMost: 500, until: { current.isDone }) else { return }
+        }
+        guard let reader else { return }
+        let closing = Operation()
+        reader.startClosing(closing)
+        _ = iterate(atMost: 400) { closing.isDone }
+    }
+}
+
+extension Outcome {
+    /// The problem, for a call that nobody can retry or cancel.
+    var problem: ReaderProblem {
+        if case .problem(let problem) = self { return problem }
+        return .faulty
+    }
+}
