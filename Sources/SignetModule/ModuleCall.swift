@@ -32,7 +32,7 @@ struct ModuleCall {
         if let problem = loaded.problem { journal.record(.configurationUnusable(problem)) }
         for word in arguments.unknown { journal.record(.argumentUnknown(word)) }
 
-        let facts = CallerFacts(user: account?.uid, remoteHost: remoteHost)
+        let facts = CallerFacts.current(remoteHost: remoteHost)
         let terminal = ControllingTerminal()
         let request = AuthenticationRequest(
             configuration: loaded.configuration, userExists: account != nil, userName: userName,
