@@ -127,6 +127,14 @@ public struct HelperProcess: ~Copyable {
         }
     }
 
+    /// Waits for a packet and lets `body` read it.
+    package mutating func receive<Result: ~Copyable>(
+        within milliseconds: Int, _ body: (Span<UInt8>) -> Result
+    ) throws(HelperFailure) -> Result {
+        guard wait(until: Deadline(milliseconds: milliseconds), orSignalOn: -1) == .packet else { throw .stalled }
+        return try receive(body)
+    }
+
     /// Reads the packet that `wait` told of and lets `body` read it.
     package mutating func receive<Result: ~Copyable>(
         _ body: (Span<UInt8>) -> Result
