@@ -144,7 +144,7 @@ public struct HelperProcess: ~Copyable {
         var length: Int
         repeat {
             length = packet.withMutableBytes { bytes in
-                // SAFETY: the buffer has the length that is passed; TRUNC makes a longer packet known by its true length.
+                // SAFETY: the buffer has the length that is passed. TRUNC: a longer packet is known by its length.
                 unsafe bytes.withUnsafeMutableBytes { buffer in
                     unsafe recv(socket, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT) | CInt(MSG_TRUNC))
                 }

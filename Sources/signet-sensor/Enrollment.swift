@@ -89,7 +89,9 @@ extension Session {
             .enrolled(template: 0..<template.count, onReader: onReader), templateFrom: unsafe template.span)
     }
 
-    /// Deletes one print from the reader's memory. Never all of them: others' prints live there too.
+    /// Deletes one print from the reader's memory.
+    ///
+    /// Never all of them: others' prints live there too.
     func delete(_ index: Int, from reader: Reader) {
         guard finishCurrent() else { return }
         // libfprint answers success where it cannot delete.

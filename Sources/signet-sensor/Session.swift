@@ -117,7 +117,8 @@ final class Session {
             channel.send(.failed(failure.outcome.problem))
             return
         }
-        guard signet_confine(Session.unprivileged.user, Session.unprivileged.group) == 0 else { _exit(1) }
+        guard signet_confine(Session.unprivileged.user, Session.unprivileged.group) == 0, signet_filter_calls() == 0
+        else { _exit(1) }
         watchFinger(of: found)
         channel.send(.reader(found.description))
         channel.send(.opened(presence: presence, foreignPrints: foreignPrints))
@@ -180,7 +181,9 @@ final class Session {
         _exit(0)
     }
 
-    /// Closes the reader and ends. Nothing is flushed or freed: exit handlers belong to foreign libraries.
+    /// Closes the reader and ends.
+    ///
+    /// Nothing is flushed or freed: exit handlers belong to foreign libraries.
     func leave() -> Never {
         disconnect()
         _exit(0)

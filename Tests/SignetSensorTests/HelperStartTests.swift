@@ -146,6 +146,15 @@ extension SensorTests {
                 #expect(status.contains("NoNewPrivs:\t1"))
                 #expect(status.contains("Uid:\t65534\t65534\t65534\t65534"))
                 #expect(status.contains("CapEff:\t0000000000000000"))
+                // A thread of GLib's or libusb's without the filter would be a way around it.
+                let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(stage.pid())/task")
+                #expect(threads.count > 1)
+                for thread in threads {
+                    let status = try String(
+                        contentsOfFile: "/proc/\(stage.pid())/task/\(thread)/status", encoding: .utf8)
+                    #expect(status.contains("Seccomp:\t2"))
+                    #expect(status.contains("Uid:\t65534\t65534\t65534\t65534"))
+                }
             }
             #expect(kill(stage.pid(), 0) == -1)
         }

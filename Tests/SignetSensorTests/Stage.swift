@@ -49,7 +49,9 @@ final class Stage {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         chmod(folder, 0o755)
         var template = Array("/tmp/signet-XXXXXX\0".utf8CString)
-        socketFolder = template.withUnsafeMutableBufferPointer { String(cString: mkdtemp($0.baseAddress!)) }
+        socketFolder = template.withUnsafeMutableBufferPointer { buffer in
+            buffer.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) } ?? "/nonexistent"
+        }
     }
 
     deinit {
