@@ -54,7 +54,10 @@ let package = Package(
 
         // Pure: no clock, path or pointer
         .target(name: "SignetPolicy", swiftSettings: core),
-        .target(name: "SignetRecords", dependencies: ["SignetPolicy"], swiftSettings: core),
+        // Lifetimes: the reader of records holds a span of bytes that it does not own, and must not outlive them.
+        .target(
+            name: "SignetRecords", dependencies: ["SignetPolicy"],
+            swiftSettings: core + [.enableExperimentalFeature("Lifetimes")]),
 
         // The one owning type for secrets
         .target(name: "SignetSecrets", dependencies: ["CSodium"], swiftSettings: core),
@@ -82,9 +85,11 @@ let package = Package(
             publicHeadersPath: ".", cSettings: strictC, linkerSettings: moduleLink),
 
         // Programs
+        .systemLibrary(name: "CPAMMisc", providers: [.apt(["libpam0g-dev"])]),
         .executableTarget(
             name: "signet",
             dependencies: [
+                "CPAMMisc",
                 "SignetPlatform", "SignetEngine", "SignetRecords", "SignetPolicy", "SignetSecrets", "CPlatform",
             ],
             swiftSettings: strict),

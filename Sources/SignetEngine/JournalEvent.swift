@@ -20,6 +20,10 @@ package enum JournalEvent: Equatable, Sendable {
     case vaultFailed(VaultError)
     /// The boot clock cannot be read.
     case clockUnreadable
+    /// The configuration file cannot be used: the strictest bounds rule.
+    case configurationUnusable(ConfigurationTrouble)
+    /// The module has no such argument.
+    case argumentUnknown([UInt8])
     /// Prints in a reader's memory that are nobody's here.
     case foreignPrints(count: Int)
     /// A management task was done: its name ("pin changed"), and whether an administrator did it for somebody else.

@@ -55,6 +55,8 @@ package protocol RecordStore: ~Copyable {
     mutating func loadPrints() throws(StoreError) -> EnrollmentSet
     /// The counters, which must be there when there is an identity.
     mutating func loadAttempts() throws(StoreError) -> Attempts
+    /// Whether the last load found one of the two copies torn, and added a failure to each counter for it.
+    var attemptsWereTorn: Bool { get }
 
     /// Makes the user's folder with a first identity and fresh counters, or replaces both.
     mutating func create(_ identity: IdentityRecord) throws(StoreError)
@@ -87,6 +89,9 @@ package struct SigningKeyPair: ~Copyable {
         self.secret = secret
         self.publicKey = publicKey
     }
+
+    /// Gives up the pair for its secret half.
+    package consuming func takeSecret() -> SecretBytes { secret }
 }
 
 /// Keys and what is done with them.

@@ -43,6 +43,9 @@ package struct SensorClient: ~Copyable {
     /// Seconds in which a print must be deleted.
     private static let deleteSeconds = 10
 
+    /// The helper that is installed; the configuration may name another.
+    package static var standardHelper: [UInt8] { Array("/usr/libexec/signet/signet-sensor".utf8) }
+
     /// Takes the helper's absolute path, the arguments after its name, and the seconds a reader may take to open.
     package init(helper path: [UInt8], arguments: [[UInt8]] = [], openSeconds: Int) {
         self.path = path

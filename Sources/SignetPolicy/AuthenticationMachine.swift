@@ -68,6 +68,8 @@ package struct AuthenticationMachine: Equatable, Sendable {
         case failed
         /// A living helper says that no finger lay on the reader: refunded.
         case notTouched(interrupted: Bool)
+        /// Interrupted while or after a finger lay on the reader: stays charged.
+        case interrupted
         /// The reader or its helper failed: stays charged.
         case readerFailed(ReaderProblem)
     }
@@ -84,7 +86,8 @@ package struct AuthenticationMachine: Equatable, Sendable {
         switch (state, event) {
         case (.begun, .facts(let facts)): return begin(facts)
 
-        case (.askingUnknown, .answered), (.askingUnknown, .answeredNothing): return go(.comparingUnknown, .spendTime)
+        case (.askingUnknown, .answered): return go(.comparingUnknown, .spendTime)
+        case (.askingUnknown, .answeredNothing): return askAgain()
         case (.comparingUnknown, .notMatched): return refuse(.unknownUser, saying: .wrongPIN(triesLeft: nil))
 
         case (.askingPIN, .answered): return go(.chargingPIN, .chargePIN)
@@ -184,7 +187,7 @@ package struct AuthenticationMachine: Equatable, Sendable {
     private mutating func fingerEnded(_ outcome: FingerOutcome, _ door: SettledDoor) -> AuthenticationStep {
         switch outcome {
         case .matched: return refuse(.recordUnusable, saying: .systemFault)
-        case .notTouched(interrupted: true): return refuse(.cancelled)
+        case .notTouched(interrupted: true), .interrupted: return refuse(.cancelled)
         case .notTouched(interrupted: false): return fallBack(.notTouched)
         case .readerFailed(let problem): return fallBack(.readerNotAvailable(problem))
         case .failed: break

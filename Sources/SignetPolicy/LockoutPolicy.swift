@@ -131,10 +131,9 @@ package struct LockoutPolicy: Equatable, Sendable {
         attempts.lastPIN = now
     }
 
-    /// The recovery code was right and a new PIN was set.
-    package func recoverySucceeded(_ attempts: inout Attempts, at now: BootInstant) {
+    /// The recovery code was right: its own failures are cleared. The PIN's are when the new PIN is set (`pinSucceeded`).
+    package func recoveryCodeMatched(_ attempts: inout Attempts) {
         attempts.recovery.clear()
-        pinSucceeded(&attempts, at: now)
     }
 
     /// An administrator resets: the chosen counters are cleared, and outstanding refunds become void.

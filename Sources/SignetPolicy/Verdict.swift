@@ -78,4 +78,12 @@ package enum Factor: UInt8, Equatable, Sendable {
 package enum Verdict: Equatable, Sendable {
     case granted(Proof)
     case refused(Refusal)
+
+    /// Whether it is the one arm that lets somebody in; for the journal, never for a decision.
+    package var isGranted: Bool {
+        switch self {
+        case .granted: true
+        case .refused: false
+        }
+    }
 }

@@ -1,3 +1,29 @@
+internal import CPlatform
+
 @main struct Main {
-    static func main() {}
+    static func main() {
+        // A reader of our output that goes away must not kill us between a charge and its settling.
+        signet_ignore_signal(SIGPIPE)
+        exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
+    }
+
+    /// Does what the arguments ask for.
+    static func run(_ arguments: [String]) -> ExitCode {
+        let commands = Verbs.all
+        do throws(Failure) {
+            switch try Parser(commands: commands).parse(arguments) {
+            case .run(let invocation): return try invocation.command.run(invocation)
+            case .version(let json):
+                VersionAnswer().give(asJSON: json)
+                return .yes
+            case .help(let help):
+                Output.data(help.text(commands) ?? "")
+                return .yes
+            }
+        } catch {
+            if arguments.contains(Option.json.name) { Output.data(Output.json(FailureAnswer(error))) }
+            Output.message(error.message, hint: error.hint)
+            return error.exit
+        }
+    }
 }

@@ -7,6 +7,7 @@ import Testing
 
     static let outcomes: [Machine.FingerOutcome] = [
         .matched, .failed, .notTouched(interrupted: true), .notTouched(interrupted: false), .readerFailed(.removed),
+        .interrupted,
     ]
     static let lockouts: [PINLockout] = [.waiting(seconds: 60), .disabled, .shareUsedUp]
 

@@ -41,7 +41,8 @@ static inline int signet_openat(int folder, const char *_Nonnull name, int flags
 static inline int signet_is_regular(mode_t mode) { return S_ISREG(mode); }
 static inline int signet_is_directory(mode_t mode) { return S_ISDIR(mode); }
 
-/// syslog(3) is variadic; the line is never used as a format.
-void signet_syslog(int priority, const char *_Nonnull line);
+#include "cplatform_terminal.h"
+#include "cplatform_files.h"
+#include "cplatform_log.h"
 
 #endif

@@ -1,3 +1,0 @@
-#include "cplatform.h"
-
-void signet_syslog(int priority, const char *line) { syslog(priority, "%s", line); }

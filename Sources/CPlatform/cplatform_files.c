@@ -1,0 +1,59 @@
+#include "cplatform_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static struct flock whole_file(void) {
+    struct flock lock;
+    memset(&lock, 0, sizeof lock);
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    return lock;
+}
+
+int signet_lock_try(int file) {
+    struct flock lock = whole_file();
+    return fcntl(file, F_SETLK, &lock);
+}
+
+pid_t signet_lock_holder(int file) {
+    struct flock lock = whole_file();
+    if (fcntl(file, F_GETLK, &lock) != 0) return -1;
+    // A holder in another pid namespace reads as 0, an open-file-description lock as -1: neither names a process.
+    return lock.l_type == F_UNLCK || lock.l_pid < 0 ? 0 : lock.l_pid;
+}
+
+int signet_pidfd_open(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+
+int signet_pidfd_kill(int pidfd, int signal) { return (int)syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0); }
+
+int signet_list(int folder, void *context, int (*visit)(void *, const char *)) {
+    // closedir closes what fdopendir was given, and a duplicate would share the caller's position.
+    int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (own < 0) return -1;
+    DIR *listing = fdopendir(own);
+    if (listing == NULL) {
+        int error = errno;
+        close(own);
+        errno = error;
+        return -1;
+    }
+    int result = 0;
+    for (;;) {
+        errno = 0;
+        struct dirent *entry = readdir(listing);
+        if (entry == NULL) {
+            result = errno == 0 ? 0 : -1;
+            break;
+        }
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        if (!visit(context, entry->d_name)) break;
+    }
+    int error = errno;
+    closedir(listing);
+    errno = error;
+    return result;
+}

@@ -1,0 +1,28 @@
+#ifndef SIGNET_CPLATFORM_FILES_H
+#define SIGNET_CPLATFORM_FILES_H
+// Record locks, process handles and folder listings: what fcntl(2), syscall(2) and readdir(3) hide behind variadic
+// arguments, macros and opaque types.
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/// Takes the write lock on the whole file without waiting: 0, or -1 and errno (EACCES or EAGAIN: somebody holds it).
+int signet_lock_try(int file);
+
+/// The process that holds a lock in our way: its pid, 0 where nobody does or it cannot be named, -1 and errno.
+pid_t signet_lock_holder(int file);
+
+/// pidfd_open(2): a close-on-exec descriptor, or -1 and errno (ENOSYS before Linux 5.3).
+int signet_pidfd_open(pid_t process);
+
+/// pidfd_send_signal(2).
+int signet_pidfd_kill(int pidfd, int signal);
+
+/// Lists a folder: calls `visit` with each name but "." and ".." until it answers 0. 0, or -1 and errno.
+/// `folder` stays open and is the caller's.
+int signet_list(int folder, void *_Nullable context, int (*_Nonnull visit)(void *_Nullable context, const char *_Nonnull name));
+
+/// S_ISUID and its like are macros: the permission bits, with set-id and sticky bits.
+static inline mode_t signet_permissions(mode_t mode) { return mode & 07777; }
+
+#endif

@@ -1,0 +1,44 @@
+#ifndef SIGNET_CPLATFORM_TERMINAL_H
+#define SIGNET_CPLATFORM_TERMINAL_H
+// What the command line needs of terminals and signals.
+#include <signal.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+/// SIG_IGN is a macro.
+static inline void signet_ignore_signal(int number) { (void)signal(number, SIG_IGN); }
+
+/// Takes one signal from a signalfd(2) and answers its number; 0 where there is none.
+static inline int signet_take_signal(int descriptor) {
+    struct signalfd_siginfo info;
+    return read(descriptor, &info, sizeof info) == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
+}
+
+/// The columns of a terminal; 0 where it does not say. ioctl(2) is variadic.
+static inline int signet_terminal_width(int descriptor) {
+    struct winsize size;
+    return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+/// A day of the calendar with its time; `struct tm` has a pointer that nobody here needs.
+struct signet_day {
+    int year, month, day, hour, minute;
+};
+
+/// The day at a wall time in the machine's time zone; 0 where localtime_r(3) cannot say.
+static inline int signet_local_day(int64_t seconds, struct signet_day *_Nonnull day) {
+    time_t time = (time_t)seconds;
+    struct tm parts;
+    if (localtime_r(&time, &parts) == NULL) return 0;
+    day->year = parts.tm_year + 1900;
+    day->month = parts.tm_mon + 1;
+    day->day = parts.tm_mday;
+    day->hour = parts.tm_hour;
+    day->minute = parts.tm_min;
+    return 1;
+}
+
+#endif

@@ -1,0 +1,145 @@
+internal import SignetPolicy
+internal import SignetRecords
+internal import SignetSecrets
+
+// What is known at the beginning, and the questions to the person.
+
+extension Authentication
+where
+    Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, Log: ~Copyable, Sensor: ~Copyable, Person: ~Copyable
+{
+    /// Reads the records and judges what is open, before anybody is asked anything.
+    mutating func facts() -> AuthenticationEvent {
+        var facts = AuthenticationMachine.Facts(
+            record: .unusable, pin: .closed(.disabled), recovery: nil, finger: .switchedOff)
+        guard request.userExists else {
+            facts.record = .unknownUser
+            return .facts(facts)
+        }
+        do throws(LedgerFailure) {
+            guard let state = try ledger.load() else {
+                facts.record = .pinNotSet
+                return .facts(facts)
+            }
+            let now = try ledger.now()
+            lastAttempts = state.attempts
+            facts.record = .usable
+            facts.pin = ledger.policy.door(state.attempts.pin, for: ledger.caller, at: now)
+            facts.recovery = state.identity.recovery.map { _ in
+                ledger.policy.door(state.attempts.recovery, for: ledger.caller, at: now)
+            }
+            facts.pinSetByAdministrator = state.identity.pinSetByAdministrator
+            facts.finger = try fingerClosure(state)
+            if let closure = facts.finger { ledger.log.record(.fingerPathClosed(closure)) }
+            return .facts(facts)
+        } catch {
+            return error.event
+        }
+    }
+
+    /// Why no finger is offered; nil where a touch may be asked for. Only the opened reader can tell the rest.
+    private mutating func fingerClosure(_ state: UserState) throws(LedgerFailure) -> FingerClosure? {
+        guard request.configuration.finger else { return .switchedOff }
+        if let closure = request.fingerClosure { return closure }
+        // Prints that cannot be read close the finger path; the PIN still works (rule 11).
+        guard let set = ledger.readablePrints() else { return .notApproved }
+        if state.identity.approvals.isEmpty && set.entries.isEmpty { return .notEnrolled }
+        if let counters = try ledger.countersClose(state.attempts) { return counters }
+        // Approved prints that are gone altogether leave a reader that only the approval names.
+        var readers = set.readers()
+        for approval in state.identity.approvals where !readers.contains(approval.reader) {
+            readers.append(approval.reader)
+        }
+        var isOpen = false
+        var closure: FingerClosure?
+        for reader in readers {
+            guard let why = try ledger.review(state, set, on: reader, presence: nil) else {
+                isOpen = true
+                continue
+            }
+            // A change on any reader closes the finger path on all of them (rule 5).
+            if case .enrollmentChanged = why {
+                try ledger.rememberChange(why)
+                return why
+            }
+            closure = closure ?? why
+        }
+        return isOpen ? nil : closure ?? .notEnrolled
+    }
+
+    /// Asks for a secret; the answer stays in this one place until it is used.
+    mutating func ask(_ prompt: Prompt) -> AuthenticationEvent {
+        secret = nil
+        do throws(ConversationError) {
+            var answer = try person.ask(prompt)
+            if prompt == .recoveryCode {
+                let length = answer.withMutableBytes { typed in RecoveryCode.normalise(&typed) }
+                answer.truncate(to: length)
+            }
+            guard answer.count > 0 else { return .answeredNothing }
+            secret = consume answer
+            return .answered
+        } catch {
+            return .notAnswered(timedOut: error == .timedOut)
+        }
+    }
+
+    /// For an unknown user: the time of one comparison, so that a caller cannot tell who exists.
+    mutating func spendTime() -> AuthenticationEvent {
+        if let typed = takeSecret() { ledger.vault.spendTime(of: ledger.cost, on: typed) }
+        return .notMatched
+    }
+
+    mutating func compare(_ purpose: SecretPurpose) throws(LedgerFailure) -> AuthenticationEvent {
+        guard let typed = takeSecret() else { return .unusable(damaged: false) }
+        key = try ledger.compare(typed, purpose)
+        secret = consume typed
+        return key == nil ? .notMatched : .matched
+    }
+
+    mutating func settle(_ purpose: SecretPurpose, right: Bool) throws(LedgerFailure) -> AuthenticationEvent {
+        let typed = takeSecret()
+        guard right else { return .settledFailure(.secret(try ledger.settleFailure(purpose))) }
+        guard let typed, let opened = takeKey() else { return .unusable(damaged: false) }
+        try ledger.settleSuccess(purpose, key: opened, secret: typed)
+        key = consume opened
+        return .settled
+    }
+
+    // MARK: A new PIN after a recovery
+
+    /// Asks twice for a new PIN; it stays in `secret`.
+    mutating func askNewPIN() -> AuthenticationEvent {
+        do throws(ConversationError) {
+            let first = try person.ask(.newPIN)
+            if let notice = PINPolicy(request.configuration).refusal(of: first, userName: request.userName) {
+                return .newPINRefused(notice)
+            }
+            let second = try person.ask(.newPINAgain)
+            guard first.isEqual(to: second) else { return .newPINRefused(.pinsDiffer) }
+            secret = consume first
+            return .answered
+        } catch {
+            return .notAnswered(timedOut: error == .timedOut)
+        }
+    }
+
+    mutating func storeNewPIN() throws(LedgerFailure) -> AuthenticationEvent {
+        guard let pin = takeSecret(), let opened = takeKey() else { return .unusable(damaged: false) }
+        try ledger.replacePIN(pin, key: opened, after: .recoveryCode)
+        ledger.log.record(.management(.recoveryCodeUsed, byAdministrator: false))
+        return .settled
+    }
+
+    mutating func takeSecret() -> SecretBytes? {
+        var taken: SecretBytes?
+        swap(&taken, &secret)
+        return taken
+    }
+
+    mutating func takeKey() -> SecretBytes? {
+        var taken: SecretBytes?
+        swap(&taken, &key)
+        return taken
+    }
+}

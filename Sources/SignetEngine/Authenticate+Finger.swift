@@ -1,0 +1,88 @@
+internal import SignetPolicy
+internal import SignetRecords
+
+// A finger's way: open, charge, arm, await, settle.
+
+extension Authentication
+where
+    Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, Log: ~Copyable, Sensor: ~Copyable, Person: ~Copyable
+{
+    /// Opens the reader that holds the user's prints and opens; one that does not is passed over.
+    mutating func openReader() throws(LedgerFailure) -> AuthenticationEvent {
+        guard let state = try ledger.load() else { return .unusable(damaged: true) }
+        let set = try ledger.loadPrints()
+        let present: [ReaderDescription]
+        do throws(ReaderProblem) { present = try sensor.readers() } catch {
+            return .fingerClosed(.readerNotAvailable(error))
+        }
+        var problem = ReaderProblem.noReader
+        var closure: FingerClosure?
+        for reader in present.map({ $0.identity }) {
+            let gallery = set.gallery(of: reader)
+            if gallery.isEmpty { continue }
+            if let why = try ledger.review(state, set, on: reader, presence: nil) {
+                try ledger.rememberChange(why)
+                closure = closure ?? why
+                continue
+            }
+            let opened: OpenedReader
+            do throws(ReaderProblem) { opened = try sensor.open(reader, for: set, gallery: gallery) } catch {
+                problem = error
+                sensor.close()
+                continue
+            }
+            let candidate = ReaderSession(
+                reader: reader, gallery: gallery, presence: opened.presence, generation: set.generation)
+            if opened.foreignPrints > 0 { ledger.log.record(.foreignPrints(count: opened.foreignPrints)) }
+            if let why = try ledger.review(state, set, on: reader, presence: candidate) {
+                try ledger.rememberChange(why)
+                closure = closure ?? why
+                sensor.close()
+                continue
+            }
+            session = candidate
+            return .readerOpened
+        }
+        return .fingerClosed(closure ?? .readerNotAvailable(problem))
+    }
+
+    mutating func armReader() -> AuthenticationEvent {
+        do throws(ReaderProblem) {
+            try sensor.arm()
+            return .armed
+        } catch {
+            return .touched(.readerFailed(error))
+        }
+    }
+
+    mutating func awaitTouch() -> AuthenticationEvent {
+        guard let session else { return .unusable(damaged: false) }
+        switch sensor.awaitTouch(seconds: Int(request.configuration.fingerTimeout)) {
+        case .matched(let index):
+            // The index is the helper's word: outside the gallery it is no match at all.
+            guard index >= 0, index < session.gallery.count else { return .touched(.readerFailed(.helperFailed)) }
+            matchedIndex = index
+            return .touched(.matched)
+        case .notRecognised: return .touched(.failed)
+        case .retry(let reason): return .touchAgain(reason)
+        case .timedOut(fingerSeen: true): return .touched(.failed)
+        case .timedOut(fingerSeen: false): return .touched(.notTouched(interrupted: false))
+        case .interrupted(fingerSeen: true): return .touched(.interrupted)
+        case .interrupted(fingerSeen: false): return .touched(.notTouched(interrupted: true))
+        case .failed(let problem): return .touched(.readerFailed(problem))
+        }
+    }
+
+    mutating func settleFinger(
+        _ outcome: AuthenticationMachine.FingerOutcome
+    ) throws(LedgerFailure) -> AuthenticationEvent {
+        switch outcome {
+        case .matched:
+            guard let session, let index = matchedIndex else { return .unusable(damaged: false) }
+            return try ledger.settleMatch(session, index: index).map { .fingerClosed($0) } ?? .settled
+        case .notTouched: return .settledFailure(.finger(try ledger.refundFinger()))
+        // What was not proven untouched stays charged: a frozen or killed helper would be a free guess otherwise.
+        case .failed, .readerFailed, .interrupted: return .settledFailure(.finger(try ledger.settleFingerFailure()))
+        }
+    }
+}

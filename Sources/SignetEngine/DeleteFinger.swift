@@ -1,0 +1,137 @@
+package import SignetPolicy
+internal import SignetRecords
+internal import SignetSecrets
+
+/// Which prints are meant.
+package enum FingerSelection: Equatable, Sendable {
+    case finger(Finger)
+    case all
+}
+
+/// What came of a deletion.
+package struct FingersDeleted: Equatable, Sendable {
+    /// Each print's finger, in the order of enrollment.
+    package let fingers: [Finger]
+    /// Prints that still lie in a reader's memory, which nothing matches any more.
+    package let leftOnReader: Int
+    /// How many prints the user has now.
+    package let remaining: Int
+    /// Whether what remains is approved still.
+    package let approved: Bool
+}
+
+extension Management
+where
+    Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, Log: ~Copyable, Sensor: ~Copyable, Person: ~Copyable
+{
+    /// Deletes prints from the host's record and from the reader's memory.
+    ///
+    /// The user's PIN approves what remains. An administrator's deletion needs none, and closes the finger path until the
+    /// user activates it again.
+    package mutating func delete<Screen: ManagementScreen & ~Copyable>(
+        _ selection: FingerSelection, on screen: inout Screen
+    ) throws(ManagementRefusal) -> FingersDeleted {
+        try task(on: &screen) { (management, _) throws(ManagementRefusal) in
+            _ = try management.state()
+            let readers = try management.readers(of: selection)
+            let key: SecretBytes? = management.request.byAdministrator ? nil : try management.provePIN()
+            var fingers: [Finger] = []
+            var left = 0
+            // One reader at a time: each has an approval of its own.
+            for reader in readers {
+                let done = try management.delete(selection, on: reader, key: key)
+                fingers += done.fingers
+                left += done.left
+            }
+            let remaining = try management.prints().entries.count
+            let approved = try management.isApproved()
+            return FingersDeleted(
+                fingers: fingers, leftOnReader: left, remaining: remaining, approved: approved && remaining > 0)
+        }
+    }
+
+    /// The readers that hold what is meant.
+    private mutating func readers(of selection: FingerSelection) throws(ManagementRefusal) -> [ReaderIdentity] {
+        let set = try prints()
+        let readers = set.readers().filter { !set.indices(of: selection, on: $0).isEmpty }
+        if readers.isEmpty { throw .notEnrolled }
+        return readers
+    }
+
+    /// The host's record goes first: a print in a reader's memory that no record names matches for nobody, whereas a record
+    /// whose print is gone would be a change that nobody made.
+    private mutating func delete(
+        _ selection: FingerSelection, on reader: ReaderIdentity, key: borrowing SecretBytes?
+    ) throws(ManagementRefusal) -> (fingers: [Finger], left: Int) {
+        let before = try prints()
+        let doomed = before.indices(of: selection, on: reader)
+        guard let after = before.removing(doomed) else { throw .ledger(.unavailable) }
+        let session = try sessionAsApproved(before, after, reader)
+        do throws(LedgerFailure) { try ledger.savePrints(after, approving: session, key: key) } catch {
+            throw .ledger(error)
+        }
+        let fingers = doomed.map { before.entries[$0].finger }
+        for finger in fingers { done(.fingerDeleted(finger)) }
+        return (fingers, deleteFromReader(before, doomed.filter { before.entries[$0].onReader }, reader))
+    }
+
+    /// What remains on the reader, each print where it was when it was approved: the reader need not be plugged in.
+    ///
+    /// nil where nothing may be approved: by an administrator, or where the set as it was had no approval that holds.
+    private mutating func sessionAsApproved(
+        _ before: borrowing EnrollmentSet, _ after: borrowing EnrollmentSet, _ reader: ReaderIdentity
+    ) throws(ManagementRefusal) -> ReaderSession? {
+        if request.byAdministrator { return nil }
+        let state = try state()
+        do throws(LedgerFailure) {
+            guard try ledger.review(state, before, on: reader, presence: nil) == nil,
+                let approval = state.identity.approvals.first(where: { $0.reader == reader })
+            else { return nil }
+            let gallery = after.gallery(of: reader)
+            var presence: [PrintPresence] = []
+            for index in gallery {
+                let digest = try ledger.printDigest(after, index)
+                presence.append(approval.prints.first { $0.digest == digest }?.presence ?? .host)
+            }
+            return ReaderSession(reader: reader, gallery: gallery, presence: presence, generation: after.generation)
+        } catch { throw .ledger(error) }
+    }
+
+    /// Answers how many could not be deleted.
+    private mutating func deleteFromReader(
+        _ set: borrowing EnrollmentSet, _ indices: [Int], _ reader: ReaderIdentity
+    ) -> Int {
+        if indices.isEmpty { return 0 }
+        do throws(ManagementRefusal) { _ = try open(reader, set, indices) } catch { return indices.count }
+        var left = 0
+        for position in indices.indices {
+            do throws(ReaderProblem) { try sensor.deleteFromReader(index: position) } catch {
+                if error != .printNotFound { left += 1 }
+            }
+        }
+        sensor.close()
+        return left
+    }
+
+    /// Whether each reader's prints carry a valid approval.
+    private mutating func isApproved() throws(ManagementRefusal) -> Bool {
+        let state = try state()
+        let set = try prints()
+        for reader in set.readers() {
+            do throws(LedgerFailure) {
+                if try ledger.review(state, set, on: reader, presence: nil) != nil { return false }
+            } catch { throw .ledger(error) }
+        }
+        return true
+    }
+}
+
+extension EnrollmentSet {
+    /// The indices of the prints of a reader that are meant.
+    borrowing func indices(of selection: FingerSelection, on reader: ReaderIdentity) -> [Int] {
+        switch selection {
+        case .all: return gallery(of: reader)
+        case .finger(let finger): return gallery(of: reader).filter { entries[$0].finger == finger }
+        }
+    }
+}

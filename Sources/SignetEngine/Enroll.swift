@@ -1,0 +1,219 @@
+package import SignetPolicy
+internal import SignetRecords
+internal import SignetSecrets
+
+/// What came of an enrollment.
+package struct Enrolled: Equatable, Sendable {
+    package let finger: Finger
+    package let reader: ReaderDescription
+    /// How many prints the user has now.
+    package let prints: Int
+    /// Whether the user's PIN approved it, so that the finger counts at once.
+    package let approved: Bool
+    /// Whether the PIN was set on the way.
+    package let pinWasSet: Bool
+    /// When the recovery code was made (wall time in seconds since 1970); nil where there is none.
+    package let recoveryCodeMadeAt: Int64?
+}
+
+extension Management
+where
+    Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, Log: ~Copyable, Sensor: ~Copyable, Person: ~Copyable
+{
+    /// Enrolls a finger; nil takes the next that people mostly use.
+    ///
+    /// In order: a reader must be there, the PIN is proven (or set first), the stages are taken, one touch confirms the
+    /// print, and the PIN's key approves the set. Nothing is written before the last step, so that whatever ends the task
+    /// before leaves all as it was; a print in the reader's memory is deleted again.
+    package mutating func enroll<Screen: ManagementScreen & ~Copyable>(
+        _ finger: Finger?, on screen: inout Screen
+    ) throws(ManagementRefusal) -> Enrolled {
+        try task(on: &screen) { (management, screen) throws(ManagementRefusal) in
+            let readers = try management.presentReaders()
+            try management.requireRoom(finger, readers)
+            let key = try management.keyForEnrollment(on: &screen)
+            let set = try management.prints()
+            let (reader, session) = try management.openForEnrollment(readers, set)
+            try management.requireApproved(set, session)
+            let chosen = try management.choose(finger, set, reader)
+            screen.begin(chosen, on: reader)
+            let print = try management.takePrint(chosen, set, session, on: &screen)
+            return try management.keep(print, as: chosen, set, reader, key: key, on: &screen)
+        }
+    }
+
+    // MARK: Before the stages
+
+    /// What can be known without the PIN is said before it is asked for.
+    private mutating func requireRoom(
+        _ finger: Finger?, _ readers: [ReaderDescription]
+    ) throws(ManagementRefusal) {
+        guard try onLedger({ (ledger) throws(LedgerFailure) in try ledger.load() }) != nil else {
+            if request.byAdministrator { throw .pinNotSet }
+            return
+        }
+        let set = try prints()
+        guard set.entries.count < EnrollmentSet.limit else { throw .tooManyPrints }
+        guard let reader = ordered(readers, set).first else { return }
+        _ = try choose(finger, set, reader)
+    }
+
+    /// The signing key: the PIN's, or a new identity's; nil for an administrator, who can approve nothing.
+    private mutating func keyForEnrollment<Screen: ManagementScreen & ~Copyable>(
+        on screen: inout Screen
+    ) throws(ManagementRefusal) -> SecretBytes? {
+        if request.byAdministrator { return nil }
+        guard try onLedger({ (ledger) throws(LedgerFailure) in try ledger.load() }) == nil else {
+            return try provePIN()
+        }
+        return try setFirstPIN(on: &screen)
+    }
+
+    /// Readers that hold prints of the user come first.
+    private func ordered(_ readers: [ReaderDescription], _ set: borrowing EnrollmentSet) -> [ReaderDescription] {
+        let known = set.readers()
+        return readers.filter { known.contains($0.identity) } + readers.filter { !known.contains($0.identity) }
+    }
+
+    /// The first reader that opens; one that does not is passed over.
+    private mutating func openForEnrollment(
+        _ readers: [ReaderDescription], _ set: borrowing EnrollmentSet
+    ) throws(ManagementRefusal) -> (ReaderDescription, ReaderSession) {
+        var refusal = ManagementRefusal.reader(.noReader)
+        for reader in ordered(readers, set) {
+            do throws(ManagementRefusal) {
+                return (reader, try open(reader.identity, set, set.gallery(of: reader.identity)))
+            } catch { refusal = error }
+        }
+        throw refusal
+    }
+
+    /// What is there must have the user's approval: to approve the new print would approve whatever else was added.
+    private mutating func requireApproved(
+        _ set: borrowing EnrollmentSet, _ session: ReaderSession
+    ) throws(ManagementRefusal) {
+        if request.byAdministrator { return }
+        let state = try state()
+        let closure: FingerClosure?
+        do throws(LedgerFailure) {
+            closure = try ledger.review(state, set, on: session.reader, presence: session)
+            if let closure { try ledger.rememberChange(closure) }
+        } catch { throw .ledger(error) }
+        if let closure, closure != .notEnrolled { throw .activateFirst(closure) }
+    }
+
+    /// Index fingers and thumbs first, the right hand before the left.
+    private func choose(
+        _ finger: Finger?, _ set: borrowing EnrollmentSet, _ reader: ReaderDescription
+    ) throws(ManagementRefusal) -> Finger {
+        let taken = set.gallery(of: reader.identity).map { set.entries[$0].finger }
+        if let finger {
+            if taken.contains(finger) { throw .alreadyEnrolled(finger) }
+            return finger
+        }
+        for number: UInt8 in [7, 2, 6, 1, 8, 3, 9, 4, 10, 5] {
+            if let next = Finger(number: number), !taken.contains(next) { return next }
+        }
+        throw .tooManyPrints
+    }
+
+    // MARK: The stages
+
+    private mutating func takePrint<Screen: ManagementScreen & ~Copyable>(
+        _ finger: Finger, _ set: borrowing EnrollmentSet, _ session: ReaderSession, on screen: inout Screen
+    ) throws(ManagementRefusal) -> EnrolledPrint {
+        let made: EnrolledPrint?
+        do throws(ReaderProblem) {
+            made = try sensor.enroll(finger, userName: request.userName) { screen.show($0) }
+        } catch {
+            guard error == .duplicate else { throw .reader(error) }
+            throw .duplicate(of: try nameOfKnownFinger(set, session, on: &screen))
+        }
+        guard let made else { throw .cancelled }
+        return made
+    }
+
+    /// The reader says that it knows this finger: one touch tells by what name, where it is one of the user's.
+    private mutating func nameOfKnownFinger<Screen: ManagementScreen & ~Copyable>(
+        _ set: borrowing EnrollmentSet, _ session: ReaderSession, on screen: inout Screen
+    ) throws(ManagementRefusal) -> Finger? {
+        if session.gallery.isEmpty { return nil }
+        do throws(ManagementRefusal) {
+            let again = try open(session.reader, set, session.gallery)
+            let index = try touch(again, .name, on: &screen)
+            // The match grants nothing here, so the touch stays charged.
+            try settleFailedTouch()
+            return set.entries[again.gallery[index]].finger
+        } catch {
+            if error == .cancelled { throw error }
+            return nil
+        }
+    }
+
+    // MARK: After the stages
+
+    /// Confirms, approves and writes. Where that fails, a print in the reader's memory is deleted again.
+    private mutating func keep<Screen: ManagementScreen & ~Copyable>(
+        _ print: borrowing EnrolledPrint, as finger: Finger, _ before: borrowing EnrollmentSet,
+        _ reader: ReaderDescription, key: borrowing SecretBytes?, on screen: inout Screen
+    ) throws(ManagementRefusal) -> Enrolled {
+        guard let after = before.adding(print, as: finger, at: ledger.time.wallTime()) else {
+            throw .ledger(.unavailable)
+        }
+        let approved: Bool
+        do throws(ManagementRefusal) {
+            approved = try confirm(after, reader, key: key, on: &screen)
+        } catch {
+            discard(after)
+            throw error
+        }
+        done(.fingerEnrolled(finger))
+        if approved { done(.approved(prints: after.gallery(of: reader.identity).count)) }
+        let identity = try state().identity
+        return Enrolled(
+            finger: finger, reader: reader, prints: after.entries.count, approved: approved, pinWasSet: pinWasSet,
+            recoveryCodeMadeAt: identity.recovery == nil ? nil : identity.recoveryMadeAt)
+    }
+
+    /// One touch that matches the new print, and then the set is written; answers whether it is approved.
+    private mutating func confirm<Screen: ManagementScreen & ~Copyable>(
+        _ after: borrowing EnrollmentSet, _ reader: ReaderDescription, key: borrowing SecretBytes?,
+        on screen: inout Screen
+    ) throws(ManagementRefusal) -> Bool {
+        let new = after.entries.count - 1
+        let session = try open(reader.identity, after, after.gallery(of: reader.identity))
+        let index = try touch(session, .confirm, on: &screen)
+        let matched = session.gallery[index]
+        guard matched == new else {
+            try settleFailedTouch()
+            throw .duplicate(of: after.entries[matched].finger)
+        }
+        do throws(LedgerFailure) {
+            switch key {
+            case .some:
+                try ledger.savePrints(after, approving: session, key: key)
+                return try ledger.settleMatch(session, index: index) == nil
+            case .none:
+                try ledger.savePrints(after, approving: nil, key: key)
+                try ledger.settleConfirmation()
+                return false
+            }
+        } catch {
+            // Prints that were written stay; the generations are apart then, and the path is closed until activation.
+            if ledger.readablePrints()?.generation == after.generation { return false }
+            throw .ledger(error)
+        }
+    }
+
+    /// Deletes the newest print of `set` from the reader's memory.
+    private mutating func discard(_ set: borrowing EnrollmentSet) {
+        guard let entry = set.entries.last, entry.onReader else { return }
+        do throws(ManagementRefusal) {
+            _ = try open(entry.reader, set, [set.entries.count - 1])
+            do throws(ReaderProblem) { try sensor.deleteFromReader(index: 0) } catch { throw .reader(error) }
+        } catch {
+            // It matches for nobody, since no set has it; status and journal count it as foreign.
+            ledger.log.record(.foreignPrints(count: 1))
+        }
+    }
+}

@@ -1,0 +1,196 @@
+internal import SignetPolicy
+
+extension JournalLine {
+    /// What happened, as pairs.
+    mutating func add(_ event: JournalEvent) {
+        switch event {
+        case .authentication(let verdict, let attempts):
+            add("event", "authentication")
+            add(verdict)
+            if let attempts { add(attempts) }
+        case .failure(let factor, let attempts):
+            add("event", "failure")
+            add("factor", factor.word)
+            add(attempts)
+        case .fingerPathClosed(let why):
+            add("event", "finger_closed")
+            add("reason", why)
+        case .recordFault(let kind, let fault):
+            add("event", "record_fault")
+            add("record", kind.word)
+            add("fault", fault.word)
+        case .storeRefused(let errno):
+            add("event", "store_refused")
+            add("errno", number: Int(errno))
+        case .storeBusy: add("event", "store_busy")
+        case .attemptsTorn: add("event", "attempts_torn")
+        case .vaultFailed(let error):
+            add("event", "vault_failed")
+            add("error", error.word)
+        case .clockUnreadable: add("event", "clock_unreadable")
+        case .configurationUnusable(let trouble):
+            add("event", "configuration_unusable")
+            add("cause", value: Array(trouble.sentence.utf8))
+        case .argumentUnknown(let word):
+            add("event", "argument_unknown")
+            add("argument", value: word)
+        case .foreignPrints(let count):
+            add("event", "foreign_prints")
+            add("count", number: count)
+        case .management(let act, let byAdministrator):
+            add("event", "management")
+            add(act)
+            add("by", byAdministrator ? "administrator" : "user")
+        }
+    }
+
+    private mutating func add(_ verdict: Verdict) {
+        switch verdict {
+        case .granted(let proof):
+            add("outcome", "granted")
+            add("factor", proof.factor.word)
+        case .refused(let refusal):
+            add("outcome", "refused")
+            switch refusal {
+            case .authenticationFailed: add("reason", "authentication_failed")
+            case .pinNotSet: add("reason", "pin_not_set")
+            case .pinLockout(.waiting(let seconds)):
+                add("reason", "pin_waiting")
+                add("seconds", number: Int(clamping: seconds))
+            case .pinLockout(.disabled): add("reason", "pin_disabled")
+            case .pinLockout(.shareUsedUp): add("reason", "share_used_up")
+            case .cancelled: add("reason", "cancelled")
+            case .timedOut: add("reason", "timed_out")
+            case .unknownUser: add("reason", "unknown_user")
+            case .recordUnusable: add("reason", "record_unusable")
+            case .fingerPathClosed(let why): add("reason", why)
+            }
+        }
+    }
+
+    private mutating func add(_ key: StaticString, _ why: FingerClosure) {
+        switch why {
+        case .switchedOff: add(key, "switched_off")
+        case .noTerminal: add(key, "no_terminal")
+        case .notEnrolled: add(key, "not_enrolled")
+        case .notApproved: add(key, "not_approved")
+        case .enrollmentChanged(let change):
+            add(key, "enrollment_changed")
+            add("added", number: Int(change.added))
+            add("removed", number: Int(change.removed))
+        case .biometryLockout(let limit):
+            add(key, "biometry_lockout")
+            add("limit", number: Int(limit))
+        case .pinRequiredAfterBoot: add(key, "pin_required_after_boot")
+        case .pinRequiredStale: add(key, "pin_required_stale")
+        case .remote: add(key, "remote")
+        case .lidClosed: add(key, "lid_closed")
+        case .background: add(key, "background")
+        case .readerNotAvailable(let problem):
+            add(key, "reader_not_available")
+            add("problem", problem.word)
+        case .triesUsedUp: add(key, "tries_used_up")
+        case .notTouched: add(key, "not_touched")
+        }
+    }
+
+    private mutating func add(_ attempts: Attempts) {
+        add("finger_failures", number: Int(attempts.finger.count))
+        add("pin_failures", number: attempts.pin.total)
+        add("pin_by_others", number: Int(attempts.pin.byAnotherPerson))
+        add("pin_by_remote", number: Int(attempts.pin.byRemote))
+        add("recovery_failures", number: attempts.recovery.total)
+    }
+
+    private mutating func add(_ act: ManagementAct) {
+        switch act {
+        case .pinSet: add("act", "pin_set")
+        case .pinChanged: add("act", "pin_changed")
+        case .pinRemoved: add("act", "pin_removed")
+        case .recoveryCodeMade: add("act", "recovery_code_made")
+        case .recoveryCodeUsed: add("act", "recovery_code_used")
+        case .fingerEnrolled(let finger):
+            add("act", "finger_enrolled")
+            add("finger", value: Array(finger.name.utf8))
+        case .fingerDeleted(let finger):
+            add("act", "finger_deleted")
+            add("finger", value: Array(finger.name.utf8))
+        case .approved(let prints):
+            add("act", "approved")
+            add("prints", number: prints)
+        case .deactivated: add("act", "deactivated")
+        case .lockoutReset(let finger, let pin):
+            add("act", "lockout_reset")
+            add("finger", finger ? "yes" : "no")
+            add("pin", pin ? "yes" : "no")
+        case .adopted: add("act", "adopted")
+        case .purged: add("act", "purged")
+        }
+    }
+}
+
+extension Factor {
+    fileprivate var word: StaticString {
+        switch self {
+        case .finger: "finger"
+        case .pin: "pin"
+        case .recoveryCode: "recovery_code"
+        }
+    }
+}
+
+extension RecordKind {
+    fileprivate var word: StaticString {
+        switch self {
+        case .identity: "identity"
+        case .prints: "prints"
+        case .attempts: "attempts"
+        case .values: "values"
+        case .store: "store"
+        }
+    }
+}
+
+extension RecordFault {
+    fileprivate var word: StaticString {
+        switch self {
+        case .damaged: "damaged"
+        case .foreign: "foreign"
+        case .otherUser: "other_user"
+        case .renamed: "renamed"
+        case .newer: "newer"
+        case .missing: "missing"
+        case .unsafe: "unsafe"
+        case .keyLost: "key_lost"
+        }
+    }
+}
+
+extension VaultError {
+    fileprivate var word: StaticString {
+        switch self {
+        case .outOfMemory: "out_of_memory"
+        case .keyLost: "key_lost"
+        }
+    }
+}
+
+extension ReaderProblem {
+    fileprivate var word: StaticString {
+        switch self {
+        case .noReader: "no_reader"
+        case .busy: "busy"
+        case .removed: "removed"
+        case .tooHot: "too_hot"
+        case .notPermitted: "not_permitted"
+        case .timedOut: "timed_out"
+        case .faulty: "faulty"
+        case .helperFailed: "helper_failed"
+        case .storageFull: "storage_full"
+        case .duplicate: "duplicate"
+        case .unsupported: "unsupported"
+        case .printNotFound: "print_not_found"
+        case .virtualRefused: "virtual_refused"
+        }
+    }
+}

@@ -1,0 +1,98 @@
+internal import SignetPolicy
+internal import SignetRecords
+
+// Readers and touches, as the tasks need them.
+
+extension Management
+where
+    Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, Log: ~Copyable, Sensor: ~Copyable, Person: ~Copyable
+{
+    /// All readers there are; refuses where there is none.
+    mutating func presentReaders() throws(ManagementRefusal) -> [ReaderDescription] {
+        do throws(ReaderProblem) {
+            let readers = try sensor.readers()
+            if readers.isEmpty { throw ReaderProblem.noReader }
+            return readers
+        } catch {
+            throw .reader(error)
+        }
+    }
+
+    /// Opens one reader for some of its prints in `set`.
+    mutating func open(
+        _ reader: ReaderIdentity, _ set: borrowing EnrollmentSet, _ gallery: [Int]
+    ) throws(ManagementRefusal) -> ReaderSession {
+        sensor.close()
+        do throws(ReaderProblem) {
+            let opened = try sensor.open(reader, for: set, gallery: gallery)
+            if opened.foreignPrints > 0, gallery == set.gallery(of: reader) {
+                ledger.log.record(.foreignPrints(count: opened.foreignPrints))
+            }
+            return ReaderSession(
+                reader: reader, gallery: gallery, presence: opened.presence, generation: set.generation)
+        } catch {
+            sensor.close()
+            throw .reader(error)
+        }
+    }
+
+    /// Awaits a touch that matches, each try charged; answers the position in the gallery and leaves the charge to settle.
+    mutating func touch<Screen: ManagementScreen & ~Copyable>(
+        _ session: ReaderSession, _ purpose: TouchPurpose, on screen: inout Screen
+    ) throws(ManagementRefusal) -> Int {
+        screen.askForTouch(purpose)
+        for _ in 0..<Management.patience {
+            guard try onLedger({ (ledger) throws(LedgerFailure) in try ledger.chargeTouch() }) else {
+                throw .biometryLockout
+            }
+            switch awaitTouch(on: &screen) {
+            case .matched(let index):
+                // The index is the helper's word: outside the gallery, or of a print that is not there, it is no match.
+                if session.gallery.indices.contains(index), session.presence.indices.contains(index),
+                    session.presence[index] != .missing
+                {
+                    return index
+                }
+                try settleFailedTouch()
+                throw .reader(.helperFailed)
+            case .notRecognised, .retry, .timedOut(fingerSeen: true):
+                try settleFailedTouch()
+                screen.notRecognised()
+            case .timedOut(fingerSeen: false):
+                try refundTouch()
+                throw .notConfirmed
+            case .interrupted(fingerSeen: false):
+                try refundTouch()
+                throw .cancelled
+            case .interrupted(fingerSeen: true):
+                try settleFailedTouch()
+                throw .cancelled
+            case .failed(let problem):
+                try settleFailedTouch()
+                throw .reader(problem)
+            }
+        }
+        throw .notConfirmed
+    }
+
+    /// Leaves the last touch charged.
+    mutating func settleFailedTouch() throws(ManagementRefusal) {
+        _ = try onLedger { (ledger) throws(LedgerFailure) in try ledger.settleFingerFailure() }
+    }
+
+    private mutating func refundTouch() throws(ManagementRefusal) {
+        _ = try onLedger { (ledger) throws(LedgerFailure) in try ledger.refundFinger() }
+    }
+
+    /// Arms and waits until there is an answer that counts: what the reader asks to repeat belongs to the same try.
+    private mutating func awaitTouch<Screen: ManagementScreen & ~Copyable>(on screen: inout Screen) -> Touch {
+        // A finger that never comes right must not keep a charge open for ever.
+        for _ in 0..<64 {
+            do throws(ReaderProblem) { try sensor.arm() } catch { return .failed(error) }
+            let touch = sensor.awaitTouch(seconds: Int(request.configuration.fingerTimeout))
+            guard case .retry(let reason) = touch else { return touch }
+            screen.askAgain(reason)
+        }
+        return .notRecognised
+    }
+}

@@ -1,0 +1,41 @@
+package import SignetPolicy
+
+/// Why a management task ended without what was asked for.
+package enum ManagementRefusal: Error, Equatable, Sendable {
+    /// The user has no PIN, and so no records.
+    case pinNotSet
+    /// There is a PIN: it is changed with itself, not set.
+    case pinAlreadySet
+    /// Wrong as often as it is asked for.
+    case wrongPIN
+    case pinLockout(PINLockout)
+    /// None was made, or it was used.
+    case noRecoveryCode
+    case wrongRecoveryCode
+    case recoveryCodeLockout(PINLockout)
+    /// Too weak, or typed differently the second time, as often as it is asked for.
+    case newPINRefused
+    /// There is nowhere to show the recovery code.
+    case nowhereToShow
+    case cancelled
+    case timedOut
+    /// Nobody can be asked.
+    case nobodyToAsk
+    case ledger(LedgerFailure)
+    case reader(ReaderProblem)
+    /// The set was changed, or never approved: it must be activated before it is added to.
+    case activateFirst(FingerClosure)
+    /// Fingers are locked out.
+    case biometryLockout
+    /// This finger of the user is enrolled on this reader.
+    case alreadyEnrolled(Finger)
+    /// The finger that was laid on the reader is enrolled by that name; nil: the reader knows it and cannot say whose it is.
+    case duplicate(of: Finger?)
+    case tooManyPrints
+    /// The confirming touch did not come, or did not match.
+    case notConfirmed
+    /// There is no such print, or none at all.
+    case notEnrolled
+    /// The PIN goes last: so many prints are there still.
+    case printsLeft(Int)
+}

@@ -1,0 +1,104 @@
+internal import SignetPolicy
+internal import SignetRecords
+internal import SignetSecrets
+
+// Asking for secrets: the PIN or the recovery code that opens the signing key, and a new PIN.
+
+extension Management
+where
+    Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, Log: ~Copyable, Sensor: ~Copyable, Person: ~Copyable
+{
+    /// Asks for the PIN until it is right, three times at most; answers the signing key that it opens.
+    mutating func provePIN() throws(ManagementRefusal) -> SecretBytes { try prove(.pin) }
+
+    /// The same for either secret: ask, charge, compare, settle.
+    mutating func prove(_ purpose: SecretPurpose) throws(ManagementRefusal) -> SecretBytes {
+        // A closed door is told before anybody types.
+        let attempts = try state().attempts
+        let now = try onLedger { (ledger) throws(LedgerFailure) in try ledger.now() }
+        let before = ledger.policy.door(attempts.failures(of: purpose), for: ledger.caller, at: now)
+        if case .closed(let lockout) = before { throw .closed(purpose, lockout) }
+        for _ in 0..<Management.patience {
+            var typed = try ask(purpose == .pin ? .currentPIN : .recoveryCode)
+            if purpose == .recoveryCode { typed.normaliseRecoveryCode() }
+            if let lockout = try onLedger({ (ledger) throws(LedgerFailure) in try ledger.charge(purpose) }) {
+                throw .closed(purpose, lockout)
+            }
+            if let key = try compare(typed, purpose) { return key }
+            let door = try onLedger { (ledger) throws(LedgerFailure) in try ledger.settleFailure(purpose) }
+            switch door {
+            case .open(let left): tellWrong(purpose, triesLeft: left <= 2 ? left : nil)
+            case .closed(let lockout):
+                tellWrong(purpose, triesLeft: nil)
+                throw .closed(purpose, lockout)
+            }
+        }
+        throw purpose == .pin ? .wrongPIN : .wrongRecoveryCode
+    }
+
+    /// Compares what was charged and settles a success; nil where it is wrong and has to be settled.
+    private mutating func compare(
+        _ typed: borrowing SecretBytes, _ purpose: SecretPurpose
+    ) throws(ManagementRefusal) -> SecretBytes? {
+        do throws(LedgerFailure) {
+            guard let key = try ledger.compare(typed, purpose) else { return nil }
+            try ledger.settleSuccess(purpose, key: key, secret: typed)
+            return key
+        } catch {
+            throw .ledger(error)
+        }
+    }
+
+    private mutating func tellWrong(_ purpose: SecretPurpose, triesLeft: Int?) {
+        person.tell(purpose == .pin ? .wrongPIN(triesLeft: triesLeft) : .wrongRecoveryCode(triesLeft: triesLeft))
+    }
+
+    /// Asks for a new PIN, twice where a person types it, until it may be set.
+    mutating func askNewPIN() throws(ManagementRefusal) -> SecretBytes {
+        // A program that gives a PIN has no other one.
+        for _ in 0..<(request.asksTwice ? Management.patience : 1) {
+            let first = try ask(.newPIN)
+            if let notice = PINPolicy(request.configuration).refusal(of: first, userName: request.userName) {
+                person.tell(notice)
+                continue
+            }
+            guard request.asksTwice else { return first }
+            let second = try ask(.newPINAgain)
+            if first.isEqual(to: second) { return first }
+            person.tell(.pinsDiffer)
+        }
+        throw .newPINRefused
+    }
+
+    /// Asks until something is typed.
+    private mutating func ask(_ prompt: Prompt) throws(ManagementRefusal) -> SecretBytes {
+        for _ in 0..<Management.patience {
+            do throws(ConversationError) {
+                let answer = try person.ask(prompt)
+                if answer.count > 0 { return answer }
+            } catch {
+                switch error {
+                case .cancelled: throw .cancelled
+                case .timedOut: throw .timedOut
+                case .unusable: throw .nobodyToAsk
+                }
+            }
+            person.tell(.nothingTyped)
+        }
+        throw .cancelled
+    }
+}
+
+extension ManagementRefusal {
+    fileprivate static func closed(_ purpose: SecretPurpose, _ lockout: PINLockout) -> ManagementRefusal {
+        purpose == .pin ? .pinLockout(lockout) : .recoveryCodeLockout(lockout)
+    }
+}
+
+extension SecretBytes {
+    /// Brings a typed recovery code into the form that its key is derived from.
+    mutating func normaliseRecoveryCode() {
+        let length = withMutableBytes { bytes in RecoveryCode.normalise(&bytes) }
+        truncate(to: length)
+    }
+}

@@ -1,0 +1,54 @@
+package import SignetPolicy
+
+extension RetryReason {
+    /// What to do at the next touch.
+    package var sentence: String {
+        switch self {
+        case .general: "That touch could not be read. Touch again."
+        case .tooShort: "Swipe a little further and try again."
+        case .centreFinger: "Centre your finger and touch again."
+        case .removeFinger: "Lift your finger and touch again."
+        case .tooFast: "Swipe more slowly and try again."
+        }
+    }
+}
+
+extension ReaderProblem {
+    /// What is the matter, and what to do where a person can do something.
+    package var sentence: String {
+        switch self {
+        case .noReader: "No reader was found."
+        case .busy: "The reader is in use by another program."
+        case .removed: "The reader was unplugged."
+        case .tooHot: "The reader is too hot and needs a few minutes."
+        case .notPermitted: "The reader may not be used."
+        case .timedOut: "The reader did not answer."
+        case .faulty: "The reader reported a fault."
+        case .helperFailed: "The reader could not be started."
+        case .storageFull: "The reader's memory is full."
+        case .duplicate: "The reader knows this finger already."
+        case .unsupported: "The reader cannot do this."
+        case .printNotFound: "The reader no longer has this fingerprint."
+        case .virtualRefused: "Only a virtual reader was found, and those are refused."
+        }
+    }
+}
+
+extension PINWeakness {
+    /// Why the PIN is refused, and what to choose.
+    package var sentence: String {
+        switch self {
+        case .tooShort(let minimum): "That PIN is too short. Use at least \(minimum) characters."
+        case .tooLong(let maximum): "That PIN is too long. Use at most \(maximum) characters."
+        case .notPrintableASCII: "Use only digits, letters without accents, spaces and common signs."
+        case .repeated: "That PIN repeats itself. " + PINWeakness.advice
+        case .run: "That PIN is a run of neighbouring characters. " + PINWeakness.advice
+        case .keypadWalk: "That PIN follows the keys. " + PINWeakness.advice
+        case .date: "That PIN reads as a date. " + PINWeakness.advice
+        case .containsUserName: "That PIN holds a part of the user name. " + PINWeakness.advice
+        case .common: "That PIN is among the most common. " + PINWeakness.advice
+        }
+    }
+
+    private static let advice = "Choose one that is harder to guess."
+}

@@ -1,0 +1,142 @@
+package import SignetPolicy
+
+extension Prompt {
+    /// What stands before the hidden field; it ends in a colon and a space.
+    ///
+    /// `user` comes from outside and is shown as `UTF8Text.printable` makes it. `service` is PAM's name of the program;
+    /// no prompt differs by it so far.
+    package func text(user: [UInt8], service: [UInt8]) -> String {
+        switch self {
+        case .pin(because: nil): Prompt.typeYourPIN
+        case .pin(because: .some(let why)): Prompt.pinText(why)
+        case .pinOrTouch: "PIN, or press Enter and touch the reader: "
+        case .password: "Password: "
+        case .recoveryCode:
+            "Your PIN is disabled. Type your recovery code, or ask an administrator to run "
+                + "\"signet lockout reset --user \(SentenceParts.argument(user))\": "
+        case .newPIN: "New PIN: "
+        case .newPINAgain: "New PIN again: "
+        case .currentPIN: "Current PIN: "
+        }
+    }
+
+    private static let typeYourPIN = "Type your PIN: "
+
+    /// The reason is said where a person can act on it; why a remote or background caller gets no finger is in
+    /// `signet status` and in the journal.
+    private static func pinText(_ why: FingerClosure) -> String {
+        switch why {
+        case .switchedOff, .noTerminal, .notEnrolled, .remote, .lidClosed, .background, .triesUsedUp: typeYourPIN
+        case .notApproved:
+            "Your fingerprints are not switched on yet. Type your PIN; then run \"sudo signet activate\": "
+        case .enrollmentChanged(let change):
+            SentenceParts.changed(change) + " Type your PIN; then run \"sudo signet activate\": "
+        case .biometryLockout(let limit):
+            SentenceParts.locked(limit) + " Type your PIN to switch it on again: "
+        case .pinRequiredAfterBoot: "Type your PIN (first use since start-up): "
+        case .pinRequiredStale: "Type your PIN (first use for some time): "
+        case .readerNotAvailable(let problem): problem.sentence + " " + typeYourPIN
+        case .notTouched: "The reader was not touched in time. " + typeYourPIN
+        }
+    }
+}
+
+extension Notice {
+    /// The sentence that a person reads, without a line's end.
+    ///
+    /// `user` comes from outside and is shown as `UTF8Text.printable` makes it.
+    package func text(user: [UInt8]) -> String {
+        switch self {
+        case .touchTheReader: "Touch the reader."
+        case .notRecognised: "Not recognised. Touch again."
+        case .retry(let reason): reason.sentence
+        case .wrongPIN(let left): "Wrong PIN." + SentenceParts.triesLeft(left)
+        case .wrongRecoveryCode(let left): "Wrong recovery code." + SentenceParts.triesLeft(left)
+        case .waiting(let seconds): "Too many wrong PINs. Try again in \(SentenceParts.duration(seconds))."
+        case .pinDisabled:
+            "Your PIN is disabled. Use your recovery code, or ask an administrator to run "
+                + "\"signet lockout reset --user \(SentenceParts.argument(user))\"."
+        case .shareUsedUp:
+            "Too many wrong PINs were typed this way. It opens again when \(UTF8Text.printable(user)) next uses the PIN."
+        case .pinNotSet:
+            "\(UTF8Text.printable(user)) has no Signet PIN yet. "
+                + "Set one with \"sudo signet setup\", or ask an administrator."
+        case .recordUnusable:
+            "Signet's record for \(UTF8Text.printable(user)) is damaged. "
+                + "An administrator can look with \"signet doctor\"."
+        case .systemFault:
+            "Signet cannot check this just now. Try again; an administrator can look with \"signet doctor\"."
+        case .nothingTyped: "Nothing was typed."
+        case .fingerPathClosed(let why): Notice.closedText(why)
+        case .pinSetByAdministrator:
+            "An administrator set your PIN. Choose your own with \"sudo signet pin change\"."
+        case .pinRefused(let weakness): weakness.sentence
+        case .pinsDiffer: "The two PINs differ. Type them again."
+        case .recoveryCodeUsedUp:
+            "Your recovery code is used up. Make a new one with \"sudo signet recovery-code new\"."
+        case .standInReader: "This is a stand-in reader."
+        case .confirmTouch: "Touch once more to confirm."
+        }
+    }
+
+    /// Where only a finger would do and none is accepted.
+    private static func closedText(_ why: FingerClosure) -> String {
+        switch why {
+        case .switchedOff: "Fingerprints are switched off here."
+        case .noTerminal: "There is no terminal on which to ask for a touch."
+        case .notEnrolled: "No finger is enrolled. Enrol one with \"sudo signet enroll\"."
+        case .notApproved: "Your fingerprints are not switched on yet. Run \"sudo signet activate\"."
+        case .enrollmentChanged(let change): SentenceParts.changed(change) + " Run \"sudo signet activate\"."
+        case .biometryLockout(let limit): SentenceParts.locked(limit) + " Your PIN switches it on again."
+        case .pinRequiredAfterBoot: "Your PIN is needed once after start-up. Then touch the reader."
+        case .pinRequiredStale: "Your PIN is needed once, after some time without it. Then touch the reader."
+        case .remote: "Fingerprints are for a person at the machine, and this session is remote."
+        case .lidClosed: "The lid is closed over the reader. Open it and try again."
+        case .background: "A background job cannot ask for a touch. Bring it to the foreground and try again."
+        case .readerNotAvailable(let problem): problem.sentence
+        case .triesUsedUp: "Not recognised."
+        case .notTouched: "The reader was not touched in time."
+        }
+    }
+}
+
+/// Parts that several sentences share.
+private enum SentenceParts {
+    /// "Your fingerprints were changed (1 added, 2 removed)."
+    static func changed(_ change: EnrollmentChange) -> String {
+        var counts = ""
+        if change.added > 0 { counts = "\(change.added) added" }
+        if change.removed > 0 { counts += (change.added > 0 ? ", " : "") + "\(change.removed) removed" }
+        return change.added == 0 && change.removed == 0
+            ? "Your fingerprints were changed." : "Your fingerprints were changed (\(counts))."
+    }
+
+    static func locked(_ limit: UInt8) -> String {
+        "Fingerprint is off after \(limit) failed \(limit == 1 ? "try" : "tries")."
+    }
+
+    /// " 2 tries left.", or nothing where the number is not to be told.
+    static func triesLeft(_ left: Int?) -> String {
+        guard let left, left > 0 else { return "" }
+        return " \(left) \(left == 1 ? "try" : "tries") left."
+    }
+
+    /// Minutes, rounded up, so that nobody comes too early; seconds below one minute.
+    static func duration(_ seconds: UInt64) -> String {
+        if seconds < 60 { return seconds == 1 ? "1 second" : "\(seconds) seconds" }
+        let minutes = seconds / 60 + (seconds % 60 == 0 ? 0 : 1)
+        return minutes == 1 ? "1 minute" : "\(minutes) minutes"
+    }
+
+    /// A user name within a command that people will copy into a shell: one with anything unusual in it becomes "USER".
+    static func argument(_ user: [UInt8]) -> String {
+        guard !user.isEmpty, user.count <= 64, user[0] != 0x2D else { return "USER" }
+        for byte in user {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: continue
+            default: return "USER"
+            }
+        }
+        return UTF8Text.printable(user)
+    }
+}

@@ -1,0 +1,135 @@
+package import SignetPolicy
+package import SignetRecords
+package import SignetSecrets
+
+// The enrollment digest and the user's approval of it (rule 5): computed anew each time from what is really there.
+
+extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, Log: ~Copyable {
+    /// Whether the user's prints for one reader carry a valid approval; nil when they do.
+    ///
+    /// `presence` is what opening the reader told. Before that it is nil, and each print is taken to be where it was when
+    /// it was approved, so that a change on the host is known before anybody is asked to touch.
+    package mutating func review(
+        _ state: UserState, _ set: borrowing EnrollmentSet, on reader: ReaderIdentity, presence session: ReaderSession?
+    ) throws(LedgerFailure) -> FingerClosure? {
+        if let change = state.attempts.change { return .enrollmentChanged(change) }
+        let gallery = set.gallery(of: reader)
+        guard let approval = state.identity.approvals.first(where: { $0.reader == reader }) else {
+            return gallery.isEmpty ? .notEnrolled : .notApproved
+        }
+        if let session, session.gallery != gallery || session.presence.count != gallery.count { return .notApproved }
+        var present: [ApprovedPrint] = []
+        for (position, index) in gallery.enumerated() {
+            let digest = try printDigest(set, index)
+            let approved = approval.prints.first { $0.digest == digest }
+            let place = session.map { $0.presence[position] } ?? approved?.presence ?? .host
+            present.append(ApprovedPrint(digest: digest, presence: place))
+        }
+        let generationHolds = set.generation == state.attempts.generation && approval.generation == set.generation
+        if generationHolds, try isApproved(present, by: approval, state.identity) { return nil }
+        return .enrollmentChanged(EnrollmentChange(from: approval.prints, to: present))
+    }
+
+    /// Signs the user's prints on one reader as they are now; the key is the PIN's to open.
+    package mutating func approve(
+        _ identity: IdentityRecord, _ set: borrowing EnrollmentSet, _ session: ReaderSession, key: borrowing SecretBytes
+    ) throws(LedgerFailure) -> Approval {
+        var prints: [ApprovedPrint] = []
+        for (position, index) in session.gallery.enumerated() {
+            prints.append(ApprovedPrint(digest: try printDigest(set, index), presence: session.presence[position]))
+        }
+        return try sign(prints, on: session.reader, set.generation, identity, key: key)
+    }
+
+    /// Signs again, for a new generation, what was approved for a reader that this change did not touch.
+    package mutating func renewApproval(
+        _ approval: Approval, generation: UInt64, _ identity: IdentityRecord, key: borrowing SecretBytes
+    ) throws(LedgerFailure) -> Approval {
+        try sign(approval.prints, on: approval.reader, generation, identity, key: key)
+    }
+
+    private mutating func sign(
+        _ prints: [ApprovedPrint], on reader: ReaderIdentity, _ generation: UInt64, _ identity: IdentityRecord,
+        key: borrowing SecretBytes
+    ) throws(LedgerFailure) -> Approval {
+        let sorted = prints.sorted { $0.digest < $1.digest }
+        let message = try approvalMessage(sorted, reader, generation, identity)
+        do throws(VaultError) {
+            let signature = try vault.sign(message, with: key)
+            return Approval(
+                reader: reader, generation: generation, prints: sorted, signature: signature, madeAt: time.wallTime())
+        } catch {
+            throw failed(error)
+        }
+    }
+
+    private mutating func isApproved(
+        _ present: [ApprovedPrint], by approval: Approval, _ identity: IdentityRecord
+    ) throws(LedgerFailure) -> Bool {
+        let message = try approvalMessage(present, approval.reader, approval.generation, identity)
+        return vault.isValid(signature: approval.signature, of: message, by: identity.publicKey)
+    }
+
+    private mutating func approvalMessage(
+        _ prints: [ApprovedPrint], _ reader: ReaderIdentity, _ generation: UInt64, _ identity: IdentityRecord
+    ) throws(LedgerFailure) -> [UInt8] {
+        let canonical = EnrollmentDigest.canonicalBytes(
+            reader: reader, prints: prints.map { (digest: $0.digest, presence: $0.presence) })
+        do throws(VaultError) {
+            let digest = try vault.digest(of: canonical.span)
+            return ApprovalMessage.bytes(
+                uid: identity.uid, userName: identity.userName, instance: identity.instance, reader: reader,
+                generation: generation, enrollmentDigest: digest)
+        } catch {
+            throw failed(error)
+        }
+    }
+
+    /// The keyed hash over what makes a print this print: type, driver, device id and data, but no metadata.
+    package mutating func printDigest(_ set: borrowing EnrollmentSet, _ index: Int) throws(LedgerFailure) -> Digest {
+        guard index >= 0, index < set.entries.count else { throw .recordUnusable }
+        let entry = set.entries[index]
+        // The identity is no longer than the template and a few lengths; it is laid out in guarded memory.
+        guard var identity = SecretBytes(count: entry.template.count + PrintTemplate.identityOverhead) else {
+            throw failed(VaultError.outOfMemory)
+        }
+        let length = set.withTemplate(of: entry) { template in
+            identity.withMutableBytes { target in PrintTemplate.writeIdentity(of: template, into: &target) }
+        }
+        guard let length else { throw failed(StoreError.fault(.prints, .damaged)) }
+        identity.truncate(to: length)
+        do throws(VaultError) {
+            return try identity.withBytes { (bytes) throws(VaultError) in try vault.digest(of: bytes) }
+        } catch {
+            throw failed(error)
+        }
+    }
+}
+
+extension EnrollmentSet {
+    /// The indices of the prints that belong to one reader.
+    package borrowing func gallery(of reader: ReaderIdentity) -> [Int] {
+        var indices: [Int] = []
+        for index in 0..<entries.count where entries[index].reader == reader { indices.append(index) }
+        return indices
+    }
+
+    /// The readers that hold prints, each once, in the order of enrollment.
+    package borrowing func readers() -> [ReaderIdentity] {
+        var readers: [ReaderIdentity] = []
+        for entry in entries where !readers.contains(entry.reader) { readers.append(entry.reader) }
+        return readers
+    }
+}
+
+extension EnrollmentChange {
+    /// What a person is told: prints that are there and were not approved, and those that are gone or lie elsewhere.
+    package init(from approved: [ApprovedPrint], to present: [ApprovedPrint]) {
+        var added = 0
+        var removed = 0
+        for print in present where !approved.contains(where: { $0.digest == print.digest }) { added += 1 }
+        for print in approved
+        where !present.contains(where: { $0.digest == print.digest && $0.presence != .missing }) { removed += 1 }
+        self.init(added: UInt8(min(added, 255)), removed: UInt8(min(removed, 255)))
+    }
+}

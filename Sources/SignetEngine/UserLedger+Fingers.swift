@@ -1,0 +1,126 @@
+package import SignetPolicy
+internal import SignetRecords
+
+// A finger's try: charged and settled in a moment each, for the lock is never held while a person is waited for (rule 1).
+
+/// The reader that was opened, and what was seen of the user's prints on it.
+package struct ReaderSession: Equatable, Sendable {
+    package let reader: ReaderIdentity
+    /// The indices into the enrollment set's entries that the reader was given.
+    package let gallery: [Int]
+    package let presence: [PrintPresence]
+    /// The generation of the set that was given.
+    package let generation: UInt64
+
+    package init(reader: ReaderIdentity, gallery: [Int], presence: [PrintPresence], generation: UInt64) {
+        self.reader = reader
+        self.gallery = gallery
+        self.presence = presence
+        self.generation = generation
+    }
+}
+
+extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, Log: ~Copyable {
+    /// Charges one finger try, durably; answers why the path is closed where nothing was charged.
+    package mutating func chargeFinger() throws(LedgerFailure) -> FingerClosure? {
+        try hold { (ledger) throws(LedgerFailure) in
+            guard var state = try ledger.loadHeld() else { throw .recordUnusable }
+            if let closed = try ledger.countersClose(state.attempts) { return closed }
+            guard let charge = ledger.policy.charge(&state.attempts.finger) else {
+                return .biometryLockout(limit: UInt8(ledger.policy.fingerLimit))
+            }
+            try ledger.save(state.attempts)
+            ledger.fingerCharge = charge
+            return nil
+        }
+    }
+
+    /// Settles a match: everything is read and judged anew, so that nothing that changed meanwhile slips through.
+    ///
+    /// Answers why the path is closed where the match does not count; it stays charged then.
+    package mutating func settleMatch(_ session: ReaderSession, index: Int) throws(LedgerFailure) -> FingerClosure? {
+        guard let charge = fingerCharge, index >= 0, index < session.gallery.count else { throw .unavailable }
+        fingerCharge = nil
+        return try hold { (ledger) throws(LedgerFailure) in
+            guard var state = try ledger.loadHeld() else { throw .recordUnusable }
+            let set = try ledger.loadPrints()
+            guard set.generation == session.generation else {
+                return try ledger.close(&state, .enrollmentChanged(EnrollmentChange(added: 0, removed: 0)))
+            }
+            // The approval of the whole reader covers the print that matched, which is one of the gallery's.
+            if let closed = try ledger.review(state, set, on: session.reader, presence: session) {
+                return try ledger.close(&state, closed)
+            }
+            if session.presence[index] == .missing {
+                return try ledger.close(&state, .enrollmentChanged(EnrollmentChange(added: 0, removed: 1)))
+            }
+            // The door is judged as it was before this very try, or the last one that is allowed could never succeed.
+            var before = state.attempts
+            ledger.policy.refund(charge, &before.finger)
+            if let closed = try ledger.countersClose(before) { return closed }
+            ledger.policy.fingerSucceeded(&state.attempts)
+            try ledger.save(state.attempts)
+            return nil
+        }
+    }
+
+    /// Leaves the failure as it was charged and says how the finger's door stands now.
+    package mutating func settleFingerFailure() throws(LedgerFailure) -> FingerCounterDoor {
+        fingerCharge = nil
+        guard let state = try load() else { throw .recordUnusable }
+        log.record(.failure(factor: .finger, attempts: state.attempts))
+        return fingerDoor(state.attempts)
+    }
+
+    /// Takes back a try for which a living helper says that no finger lay on the reader.
+    package mutating func refundFinger() throws(LedgerFailure) -> FingerCounterDoor {
+        guard let charge = fingerCharge else { throw .unavailable }
+        fingerCharge = nil
+        return try hold { (ledger) throws(LedgerFailure) in
+            guard var state = try ledger.loadHeld() else { throw .recordUnusable }
+            ledger.policy.refund(charge, &state.attempts.finger)
+            try ledger.save(state.attempts)
+            return ledger.fingerDoor(state.attempts)
+        }
+    }
+
+    /// Why the counters alone close the finger path: a locked PIN, locked fingers, a change seen before, a stale PIN.
+    package mutating func countersClose(_ attempts: Attempts) throws(LedgerFailure) -> FingerClosure? {
+        let now = try now()
+        // A person's own wait or a disabled PIN closes fingers too; a share that somebody else used up never does.
+        switch policy.door(attempts.pin, for: .person, at: now) {
+        case .closed(.waiting), .closed(.disabled): return .biometryLockout(limit: UInt8(policy.fingerLimit))
+        case .closed(.shareUsedUp), .open: break
+        }
+        if case .biometryLockout = policy.door(attempts.finger) {
+            return .biometryLockout(limit: UInt8(policy.fingerLimit))
+        }
+        if let change = attempts.change { return .enrollmentChanged(change) }
+        return policy.freshness(attempts, at: now)
+    }
+
+    private func fingerDoor(_ attempts: Attempts) -> FingerCounterDoor {
+        switch policy.door(attempts.finger) {
+        case .open: .open
+        case .biometryLockout: .biometryLockout(limit: UInt8(policy.fingerLimit))
+        }
+    }
+
+    /// Remembers a change for good, so that a set that goes back stays closed (rule 5); the lock must be held.
+    mutating func close(_ state: inout UserState, _ closure: FingerClosure) throws(LedgerFailure) -> FingerClosure {
+        if case .enrollmentChanged(let change) = closure, state.attempts.change == nil {
+            state.attempts.change = change
+            try save(state.attempts)
+        }
+        return closure
+    }
+
+    /// The same where the lock is not held.
+    package mutating func rememberChange(_ closure: FingerClosure) throws(LedgerFailure) {
+        guard case .enrollmentChanged = closure else { return }
+        try hold { (ledger) throws(LedgerFailure) in
+            guard var state = try ledger.loadHeld() else { return }
+            _ = try ledger.close(&state, closure)
+        }
+    }
+}

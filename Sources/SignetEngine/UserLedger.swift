@@ -1,0 +1,153 @@
+package import SignetPolicy
+package import SignetRecords
+internal import SignetSecrets
+
+/// Why the ledger cannot go on; the particulars are in the journal.
+package enum LedgerFailure: Error, Equatable, Sendable {
+    /// A record is damaged, foreign, renamed or missing, or the keys are lost.
+    case recordUnusable
+    /// The store is busy or refuses, memory is short, or the clock cannot be read.
+    case unavailable
+
+    /// What the machine is told.
+    package var event: AuthenticationEvent { .unusable(damaged: self == .recordUnusable) }
+}
+
+/// The records of one user together with the rules for charging and settling them.
+///
+/// The one place where counters are written: authentication and every management task that asks for a PIN, a recovery
+/// code or a finger go through it, so that all charge the same counters.
+package struct UserLedger<
+    Store: RecordStore & ~Copyable, Vault: KeyVault & ~Copyable, Time: Clock & ~Copyable, Log: Journal & ~Copyable
+>: ~Copyable {
+    package var store: Store
+    package var vault: Vault
+    package var time: Time
+    package var log: Log
+    package let policy: LockoutPolicy
+    package let cost: KeyDerivationCost
+    package let caller: CallerClass
+    /// The charge of a secret that is being compared; it ends with the hold of the lock.
+    var openCharge: OpenCharge?
+    /// The recovery code's wrapping that was opened; a new PIN is stored only while it is still the record's.
+    var openedRecovery: WrappedKey?
+    /// The charge of a finger that is awaited.
+    var fingerCharge: Charge?
+
+    struct OpenCharge {
+        let charge: Charge
+        let waitBefore: Wait?
+        let identity: IdentityRecord
+        var attempts: Attempts
+    }
+
+    /// Takes ownership of the adapters; `caller` says whose share a failure uses up.
+    package init(
+        store: consuming Store, vault: consuming Vault, time: consuming Time, log: consuming Log,
+        configuration: Configuration, caller: CallerClass
+    ) {
+        self.store = store
+        self.vault = vault
+        self.time = time
+        self.log = log
+        self.policy = LockoutPolicy(configuration)
+        self.cost = configuration.keyDerivationCost
+        self.caller = caller
+    }
+
+    // MARK: Reading
+
+    /// Identity and counters, read under one hold of the lock; nil where the user has no PIN.
+    package mutating func load() throws(LedgerFailure) -> UserState? {
+        // Without an identity there is nothing to lock, and no folder to make for somebody who only typed a name.
+        do throws(StoreError) { if try store.loadIdentity() == nil { return nil } } catch { throw failed(error) }
+        return try hold { (ledger) throws(LedgerFailure) in try ledger.loadHeld() }
+    }
+
+    /// Identity and counters; the lock must be held.
+    mutating func loadHeld() throws(LedgerFailure) -> UserState? {
+        do throws(StoreError) {
+            guard let identity = try store.loadIdentity() else { return nil }
+            let attempts = try store.loadAttempts()
+            if store.attemptsWereTorn { log.record(.attemptsTorn) }
+            return UserState(identity: identity, attempts: attempts)
+        } catch {
+            throw failed(error)
+        }
+    }
+
+    /// The enrollment set.
+    package mutating func loadPrints() throws(LedgerFailure) -> EnrollmentSet {
+        do throws(StoreError) { return try store.loadPrints() } catch { throw failed(error) }
+    }
+
+    /// The enrollment set, or nil where it cannot be read, which the journal is told.
+    package mutating func readablePrints() -> EnrollmentSet? {
+        do throws(LedgerFailure) { return try loadPrints() } catch { return nil }
+    }
+
+    /// Now, on the boot clock.
+    package mutating func now() throws(LedgerFailure) -> BootInstant {
+        do throws(ClockUnreadable) { return try time.now() } catch {
+            log.record(.clockUnreadable)
+            throw .unavailable
+        }
+    }
+
+    // MARK: Failing and holding
+
+    /// Runs `body` under the user's lock and gives it back on every path.
+    mutating func hold<Result: ~Copyable>(
+        _ body: (inout UserLedger) throws(LedgerFailure) -> Result
+    ) throws(LedgerFailure) -> Result {
+        do throws(StoreError) { try store.lock() } catch { throw failed(error) }
+        do throws(LedgerFailure) {
+            let result = try body(&self)
+            store.unlock()
+            return result
+        } catch {
+            store.unlock()
+            throw error
+        }
+    }
+
+    /// Writes the counters; durable when it returns.
+    mutating func save(_ attempts: Attempts) throws(LedgerFailure) {
+        do throws(StoreError) { try store.save(attempts) } catch { throw failed(error) }
+    }
+
+    /// Replaces the identity; durable when it returns.
+    mutating func save(_ identity: IdentityRecord) throws(LedgerFailure) {
+        do throws(StoreError) { try store.save(identity) } catch { throw failed(error) }
+    }
+
+    /// Tells the journal what happened and the caller what it means.
+    mutating func failed(_ error: StoreError) -> LedgerFailure {
+        switch error {
+        case .fault(let kind, let fault):
+            log.record(.recordFault(kind, fault))
+            return .recordUnusable
+        case .busy:
+            log.record(.storeBusy)
+            return .unavailable
+        case .system(let number):
+            log.record(.storeRefused(errno: number))
+            return .unavailable
+        }
+    }
+
+    /// The same for the vault.
+    mutating func failed(_ error: VaultError) -> LedgerFailure {
+        log.record(.vaultFailed(error))
+        switch error {
+        case .keyLost: return .recordUnusable
+        case .outOfMemory: return .unavailable
+        }
+    }
+}
+
+/// What the store says of a user who has a PIN.
+package struct UserState: Equatable, Sendable {
+    package var identity: IdentityRecord
+    package var attempts: Attempts
+}

@@ -1,0 +1,52 @@
+/// The arguments of the module's line in a service file (`pam.conf(5)`).
+package struct ModuleArguments: Equatable, Sendable {
+    /// `conf=PATH`: the configuration file in place of the usual one; absolute.
+    package var configuration: [UInt8]?
+    /// `debug`: more lines in the journal.
+    package var debug = false
+    /// `finger=no`: for programs that run one stack for fingers and another for the PIN.
+    package var fingerAllowed = true
+    /// `pin=no`.
+    package var pinAllowed = true
+    /// `prompt=conversation`: never the terminal itself.
+    package var conversationOnly = false
+    /// What was not understood; the finger path is closed then, and the journal says so.
+    package var unknown: [[UInt8]] = []
+
+    /// Reads the words one after another; a later one wins.
+    package init(_ words: [[UInt8]]) {
+        for word in words {
+            if word.equals("debug") {
+                debug = true
+            } else if word.equals("finger=no") {
+                fingerAllowed = false
+            } else if word.equals("pin=no") {
+                pinAllowed = false
+            } else if word.equals("prompt=conversation") {
+                conversationOnly = true
+            } else if word.equals("prompt=auto") {
+                conversationOnly = false
+            } else if let path = ModuleArguments.path(in: word) {
+                configuration = path
+            } else {
+                unknown.append(word)
+            }
+        }
+    }
+
+    private static func path(in word: [UInt8]) -> [UInt8]? {
+        let prefix = Array("conf=/".utf8)
+        guard word.count > prefix.count, word.starts(with: prefix) else { return nil }
+        return Array(word[(prefix.count - 1)...])
+    }
+}
+
+extension [UInt8] {
+    /// Compares with a literal, as bytes: comparing text as text would need Unicode tables.
+    func equals(_ literal: StaticString) -> Bool {
+        literal.withUTF8Buffer { buffer in
+            // SAFETY: a static string's bytes live as long as the program.
+            unsafe elementsEqual(buffer)
+        }
+    }
+}

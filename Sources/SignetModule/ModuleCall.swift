@@ -1,0 +1,87 @@
+internal import CPlatform
+internal import PAMShim
+internal import SignetEngine
+internal import SignetPlatform
+internal import SignetPolicy
+
+/// One call of the module: gathers what surrounds it, wires the adapters, and runs the authentication.
+struct ModuleCall {
+    private let pam: PAMHandle
+    private let silent: Bool
+    private let arguments: ModuleArguments
+
+    init(_ pam: PAMHandle, flags: CInt, arguments: ModuleArguments) {
+        self.pam = pam
+        self.silent = UInt32(bitPattern: flags) & PAM_SILENT != 0
+        self.arguments = arguments
+    }
+
+    func run() -> Verdict {
+        guard let userName = pam.user() else { return .refused(.cancelled) }
+        let service = pam.text(.service) ?? []
+        let remoteHost = pam.text(.remoteHost)
+        let account: Account?
+        do throws(AccountsUnreadable) { account = try Accounts.named(userName) } catch {
+            return .refused(.recordUnusable)
+        }
+        let loaded = ConfigurationLoader.load(arguments.configuration ?? ConfigurationLoader.standardPath)
+        let context = JournalContext(
+            service: service, user: userName, terminal: pam.text(.terminal) ?? [], remoteHost: remoteHost ?? [],
+            realUID: getuid(), usesStandInReader: StandInReader.isConfigured(loaded.configuration))
+        var journal = ModuleJournal(context)
+        if let problem = loaded.problem { journal.record(.configurationUnusable(problem)) }
+        for word in arguments.unknown { journal.record(.argumentUnknown(word)) }
+
+        let facts = CallerFacts(user: account?.uid, remoteHost: remoteHost)
+        let terminal = ControllingTerminal()
+        let request = AuthenticationRequest(
+            configuration: loaded.configuration, userExists: account != nil, userName: userName,
+            pinAllowed: arguments.pinAllowed, terminal: terminal != nil,
+            fingerClosure: closure(facts, foreground: terminal?.isForeground() ?? false))
+        // SAFETY: the conversation is called within this call only, while the handle is valid.
+        let person = unsafe PAMConversation(
+            pam.conversation(), user: userName, service: service, terminal: terminal, silent: silent,
+            standInReader: context.usesStandInReader)
+        return authenticate(request, person, context, account, caller: callerClass(facts, account))
+    }
+
+    private func authenticate(
+        _ request: AuthenticationRequest, _ person: consuming PAMConversation, _ context: JournalContext,
+        _ account: Account?, caller: CallerClass
+    ) -> Verdict {
+        var opening: Result<MachineLedger<ModuleJournal>, StoreError>
+        do throws(StoreError) {
+            opening = .success(
+                try StoreOpening.ledger(
+                    uid: account?.uid ?? .max, userName: request.userName, caller: caller,
+                    configuration: request.configuration, log: ModuleJournal(context)))
+        } catch {
+            opening = .failure(error)
+        }
+        switch consume opening {
+        case .success(let ledger):
+            let sensor = SensorClient(
+                helper: request.configuration.sensorHelper ?? SensorClient.standardHelper,
+                openSeconds: Int(request.configuration.readerTimeout))
+            var authentication = Authentication(request, ledger: ledger, sensor: sensor, person: person)
+            return authentication.run()
+        case .failure(let error):
+            var storeless = StorelessAuthentication(request, error, log: ModuleJournal(context), person: person)
+            return storeless.run()
+        }
+    }
+
+    /// Why the surroundings close the finger path.
+    private func closure(_ facts: CallerFacts, foreground: Bool) -> FingerClosure? {
+        if !arguments.fingerAllowed || !arguments.unknown.isEmpty { return .switchedOff }
+        if facts.isRemote { return .remote }
+        if facts.lidClosed { return .lidClosed }
+        return foreground ? nil : .background
+    }
+
+    /// Whose share of the PIN's failures this call uses up (rule 3).
+    private func callerClass(_ facts: CallerFacts, _ account: Account?) -> CallerClass {
+        if facts.realUID != 0, facts.realUID != account?.uid { return .anotherPerson }
+        return facts.isRemote ? .remote : .person
+    }
+}

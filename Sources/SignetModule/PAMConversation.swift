@@ -1,0 +1,93 @@
+internal import CPlatform
+internal import PAMShim
+internal import SignetEngine
+internal import SignetPlatform
+internal import SignetPolicy
+internal import SignetSecrets
+
+/// The person behind the program's conversation function (`pam_conv(3)`).
+///
+/// Questions go through the conversation, as one hidden field. Information goes to the terminal itself, where there is
+/// one, and is else held back: sudo prints what a module says on its standard output, where it breaks scripts.
+@safe struct PAMConversation: Conversation, ~Copyable {
+    private let conversation: pam_conv?
+    private let user: [UInt8]
+    private let service: [UInt8]
+    private let terminal: ControllingTerminal?
+    /// PAM_SILENT: small talk is dropped, never a prompt or the reason of a refusal.
+    private let silent: Bool
+    /// Whether the reader is not the shipped helper's: whoever is asked to touch is told.
+    private let standInReader: Bool
+
+    /// The longest answer taken, in bytes: PAM_MAX_RESP_SIZE of `<security/_pam_types.h>`.
+    private static let answerLimit = 512
+
+    init(
+        _ conversation: pam_conv?, user: [UInt8], service: [UInt8], terminal: consuming ControllingTerminal?,
+        silent: Bool,
+        standInReader: Bool
+    ) {
+        unsafe self.conversation = conversation
+        self.user = user
+        self.service = service
+        self.terminal = terminal
+        self.silent = silent
+        self.standInReader = standInReader
+    }
+
+    mutating func ask(_ prompt: Prompt) throws(ConversationError) -> SecretBytes {
+        var text = Array(prompt.text(user: user, service: service).utf8)
+        if standInReader, prompt == .pinOrTouch { text = Array("(\(StandInReader.label)) ".utf8) + text }
+        text.append(0)
+        guard let function = unsafe conversation?.conv else { throw .unusable }
+        var response: UnsafeMutablePointer<pam_response>?
+        let code = unsafe text.withUnsafeMutableBytes { bytes in
+            // SAFETY: message and text outlive the call, which answers before it returns (`pam_conv(3)`).
+            var message = unsafe pam_message(
+                msg_style: PAM_PROMPT_ECHO_OFF, msg: bytes.baseAddress?.assumingMemoryBound(to: CChar.self))
+            return unsafe withUnsafePointer(to: &message) { pointer in
+                var messages: UnsafePointer<pam_message>? = unsafe pointer
+                return unsafe function(1, &messages, &response, conversation?.appdata_ptr)
+            }
+        }
+        return try unsafe PAMConversation.take(response, code: code)
+    }
+
+    /// Moves the answer into guarded memory, then wipes and frees what libpam's caller allocated, on every path.
+    private static func take(
+        _ response: UnsafeMutablePointer<pam_response>?, code: CInt
+    ) throws(ConversationError) -> SecretBytes {
+        guard let response = unsafe response else { throw .cancelled }
+        // SAFETY: the conversation allocated an array of one response, and its text is ours to free (`pam_conv(3)`).
+        defer { unsafe free(response) }
+        guard let text = unsafe response.pointee.resp else { throw .cancelled }
+        let length = unsafe strlen(text)
+        // SAFETY: `text` is a C string of `length` bytes.
+        defer {
+            unsafe explicit_bzero(text, length)
+            unsafe free(text)
+        }
+        guard code == PAM_SUCCESS else { throw .cancelled }
+        guard length <= answerLimit, var answer = SecretBytes(count: length) else { throw .unusable }
+        answer.withMutableBytes { target in
+            for index in 0..<target.count { target[index] = UInt8(bitPattern: unsafe text[index]) }
+        }
+        return answer
+    }
+
+    mutating func tell(_ notice: Notice) {
+        if silent, notice.isSmallTalk { return }
+        let sentence = notice.text(user: user)
+        terminal?.say(standInReader && notice == .touchTheReader ? "\(sentence) (\(StandInReader.label))" : sentence)
+    }
+}
+
+extension Notice {
+    /// Whether a program that asks for silence may be spared it.
+    var isSmallTalk: Bool {
+        switch self {
+        case .nothingTyped, .standInReader: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,119 @@
+internal import CPlatform
+internal import CSodium
+package import SignetEngine
+
+/// How long a lock may be held and waited for, in milliseconds.
+package struct LockTiming: Equatable, Sendable {
+    /// Who is seen to hold the lock longer than this is killed; above the longest derivation that is configured.
+    package var holdLimit: UInt64 = 15_000
+    /// Who waits longer than this gives up.
+    package var waitLimit: UInt64 = 60_000
+    /// The time between two looks, at least; up to as much again is added by chance, so that waiters do not march in step.
+    package var pollInterval: UInt64 = 4
+
+    package init() {}
+}
+
+/// A write lock on a companion file, which lasts until the value goes away, or its process dies.
+///
+/// It is a record lock of fcntl(2), whose F_GETLK names the holder, unlike flock(2). Such locks belong to the process:
+/// they do not exclude two holders in one process, and closing *any* descriptor of the file gives them up, so nobody else
+/// may open it.
+///
+/// The holder is never trusted to let go: a user can stop his own `su alice` with SIGSTOP while it holds alice's lock.
+package struct FileLock: ~Copyable {
+    private let file: FileDescriptor
+
+    /// Waits for the lock on the file `name` of `folder`, which is made where it is not there.
+    package init(
+        _ name: FileName, in folder: borrowing SecureFolder, timing: LockTiming = LockTiming()
+    ) throws(StoreError) {
+        var observer = HolderObserver(timing: timing)
+        while true {
+            do throws(FileFault) {
+                let file = try folder.lockFile(name)
+                try observer.wait(for: file)
+                // Who removed the user's records while we waited removed this file too: the lock is then on nothing.
+                if try folder.names(name, file) {
+                    self.file = file
+                    return
+                }
+            } catch {
+                throw error == .system(errno: EAGAIN) ? .busy : StoreError(.store, error)
+            }
+        }
+    }
+}
+
+/// Waits for a lock and watches who holds it.
+private struct HolderObserver {
+    let timing: LockTiming
+    let start: UInt64
+    var lastLook: UInt64
+    var holder: pid_t = 0
+    var heldFor: UInt64 = 0
+
+    init(timing: LockTiming) {
+        self.timing = timing
+        start = monotonicMilliseconds()
+        lastLook = start
+    }
+
+    /// Returns with the lock held; `system(EAGAIN)` where the wait is over.
+    mutating func wait(for file: borrowing FileDescriptor) throws(FileFault) {
+        while signet_lock_try(file.raw) != 0 {
+            let code = signet_errno()
+            guard code == EACCES || code == EAGAIN || code == EINTR else { throw .system(errno: code) }
+            look(at: file)
+            guard lastLook - start < timing.waitLimit else { throw .system(errno: EAGAIN) }
+            pause()
+        }
+    }
+
+    private mutating func look(at file: borrowing FileDescriptor) {
+        let now = max(monotonicMilliseconds(), lastLook)
+        // If we were stopped ourselves, we did not see that the lock changed hands in between: a long gap counts little.
+        let seen = min(now - lastLook, 10 * timing.pollInterval + 10)
+        lastLook = now
+        let current = signet_lock_holder(file.raw)
+        guard current == holder, current > 0 else {
+            holder = current
+            heldFor = 0
+            return
+        }
+        heldFor += seen
+        guard heldFor >= timing.holdLimit else { return }
+        heldFor = 0
+        kill(current, holding: file)
+    }
+
+    /// Kills the holder, and nobody who got its number after it.
+    private func kill(_ process: pid_t, holding file: borrowing FileDescriptor) {
+        // Number 1 is the machine's or the container's own.
+        guard process > 1, process != getpid() else { return }
+        let handle = signet_pidfd_open(process)
+        guard handle >= 0 else {
+            if signet_errno() == ENOSYS { _ = CPlatform.kill(process, SIGKILL) }
+            return
+        }
+        let owned = FileDescriptor(owning: handle)
+        // The handle was made before this look: if the number still holds the lock, the handle means its holder.
+        guard signet_lock_holder(file.raw) == process else { return }
+        _ = signet_pidfd_kill(owned.raw, SIGKILL)
+    }
+
+    private func pause() {
+        let jitter = UInt64(randombytes_uniform(UInt32(clamping: timing.pollInterval * 1000)))
+        var time = timespec(tv_sec: 0, tv_nsec: Int(clamping: (timing.pollInterval * 1000 + jitter) * 1000 % 1_000_000_000))
+        // SAFETY: `time` is ours and outlives the call; a signal only shortens the pause.
+        _ = unsafe nanosleep(&time, nil)
+    }
+}
+
+/// Milliseconds on a clock that nobody sets.
+func monotonicMilliseconds() -> UInt64 {
+    var time = timespec()
+    // SAFETY: `time` is ours and outlives the call.
+    guard unsafe clock_gettime(CLOCK_MONOTONIC, &time) == 0 else { return 0 }
+    return UInt64(clamping: time.tv_sec) * 1000 + UInt64(clamping: time.tv_nsec / 1_000_000)
+}

@@ -1,0 +1,4 @@
+internal import SignetEngine
+
+// `adopt()` stands beside the other operations of the store.
+extension UserStore: AdoptingRecordStore {}

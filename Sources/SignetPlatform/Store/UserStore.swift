@@ -1,0 +1,236 @@
+internal import CPlatform
+package import SignetEngine
+package import SignetPolicy
+package import SignetRecords
+package import SignetSecrets
+
+/// The records of one user in a store on the disk.
+///
+/// One process uses at most one `UserStore` for a user at a time: see `FileLock`.
+package struct UserStore: RecordStore, ~Copyable {
+    /// Where the store lies unless a test says otherwise.
+    package static var standardRoot: [UInt8] { Array("/var/lib/signet".utf8) }
+
+    private let users: SecureFolder
+    private let sealer: RecordSealer
+    private let uid: UInt32
+    private let userName: [UInt8]
+    private let timing: LockTiming
+    private var held: FileLock?
+
+    /// Whether one copy of the counters was torn when they were loaded last; one failure was then added to each.
+    package private(set) var attemptsWereTorn = false
+
+    /// Opens the store at `root` for one user; `masterKey` has 32 bytes and is needed only during the call.
+    ///
+    /// `fault(.store, .missing)`: no store was ever made. Nothing of the user's need be there.
+    package init(
+        root: [UInt8], uid: UInt32, userName: [UInt8], masterKey: borrowing SecretBytes,
+        timing: LockTiming = LockTiming()
+    ) throws(StoreError) {
+        guard let sealer = RecordSealer(masterKey: masterKey) else { throw .system(errno: ENOMEM) }
+        do throws(FileFault) {
+            users = try SecureFolder(path: root).folder(.users)
+        } catch {
+            throw StoreError(.store, error)
+        }
+        self.sealer = sealer
+        self.uid = uid
+        self.userName = userName
+        self.timing = timing
+    }
+
+    /// The uids of all users who have a folder in the store, in ascending order.
+    package static func users(root: [UInt8]) throws(StoreError) -> [UInt32] {
+        do throws(FileFault) {
+            return try SecureFolder(path: root).folder(.users).numbers().sorted()
+        } catch {
+            throw StoreError(.store, error)
+        }
+    }
+
+    package mutating func lock() throws(StoreError) {
+        guard held == nil else { return }
+        while held == nil {
+            do throws(StoreError) {
+                held = try FileLock(.lock, in: try folder(creating: true), timing: timing)
+            } catch {
+                // The folder was removed between its opening and the lock file's: once more, with a new one.
+                guard error == .fault(.store, .missing) else { throw error }
+            }
+        }
+    }
+
+    package mutating func unlock() { held = nil }
+
+    package mutating func loadIdentity() throws(StoreError) -> IdentityRecord? {
+        guard let content = try load(.identity, limit: IdentityRecord.byteLimit, userName: userName) else { return nil }
+        return try decodeIdentity(content, userName: userName)
+    }
+
+    package mutating func loadPrints() throws(StoreError) -> EnrollmentSet {
+        try loadPrints(userName: userName)
+    }
+
+    package mutating func loadAttempts() throws(StoreError) -> Attempts {
+        guard let identity = try loadIdentity() else { throw .fault(.attempts, .missing) }
+        let reading = try folder().readAttempts(uid: uid, instance: identity.instance, sealer: sealer)
+        attemptsWereTorn = reading.torn
+        return reading.attempts
+    }
+
+    package mutating func create(_ identity: IdentityRecord) throws(StoreError) {
+        // The counters come first: without an identity they mean nothing, and an identity without them could not be used.
+        try folder(creating: true).createAttempts(Attempts(), uid: uid, instance: identity.instance, sealer: sealer)
+        attemptsWereTorn = false
+        try save(identity)
+    }
+
+    package mutating func save(_ identity: IdentityRecord) throws(StoreError) {
+        guard identity.uid == uid, identity.userName == userName, let content = try? identity.encoded() else {
+            throw .system(errno: EINVAL)
+        }
+        try save(.identity, content.span)
+    }
+
+    package mutating func save(_ prints: borrowing EnrollmentSet) throws(StoreError) {
+        let record = PrintsRecord(generation: prints.generation, entries: prints.entries)
+        guard let count = try? record.encodedCount() else { throw .system(errno: EINVAL) }
+        guard var content = SecretBytes(count: count) else { throw .system(errno: ENOMEM) }
+        let fits = prints.templates.withBytes { templates in
+            content.withMutableBytes { target in (try? record.encode(templates: templates, into: &target)) != nil }
+        }
+        guard fits else { throw .system(errno: EINVAL) }
+        try content.withBytes { (bytes) throws(StoreError) in try save(.prints, bytes) }
+    }
+
+    package mutating func save(_ attempts: Attempts) throws(StoreError) {
+        guard let identity = try loadIdentity() else { throw .fault(.attempts, .missing) }
+        try folder().writeAttempts(attempts, uid: uid, instance: identity.instance, sealer: sealer)
+    }
+
+    package mutating func remove() throws(StoreError) {
+        let name = FileName(number: uid)
+        do throws(FileFault) {
+            do throws(FileFault) {
+                let folder = try users.folder(name)
+                // The identity first: what is left after a power cut then means nothing.
+                for file in [FileName.identity, .prints, .attempts] {
+                    try folder.remove(file)
+                    try folder.remove(file.temporary)
+                }
+                try folder.sync()
+                try folder.remove(.lock)
+            } catch {
+                guard error == .missing else { throw error }
+            }
+            try users.removeFolder(name)
+            try users.sync()
+        } catch {
+            throw StoreError(.store, error)
+        }
+    }
+
+    /// Gives records that are of the same uid but another name the present name; an administrator's decision.
+    ///
+    /// The approvals cover the name, so that the finger path stays closed until the user activates it again.
+    package mutating func adopt() throws(StoreError) {
+        if let name = try recordedName(.identity, limit: IdentityRecord.byteLimit),
+            let content = try load(.identity, limit: IdentityRecord.byteLimit, userName: name)
+        {
+            var identity = try decodeIdentity(content, userName: name)
+            identity.userName = userName
+            // The prints first, for as long as the identity has the old name the records are closed as a whole.
+            if let name = try recordedName(.prints, limit: PrintsRecord.byteLimit) {
+                let prints = try loadPrints(userName: name)
+                try save(prints)
+            }
+            try save(identity)
+        }
+    }
+}
+
+extension UserStore {
+    private borrowing func folder(creating: Bool = false) throws(StoreError) -> SecureFolder {
+        do throws(FileFault) {
+            return try users.folder(FileName(number: uid), creating: creating)
+        } catch {
+            throw StoreError(.store, error)
+        }
+    }
+
+    /// The bytes of a sealed file, or nil where it is not there.
+    private borrowing func file(_ kind: RecordKind, limit: Int) throws(StoreError) -> [UInt8]? {
+        do throws(FileFault) {
+            return try users.folder(FileName(number: uid))
+                .read(UserStore.name(of: kind), limit: limit + RecordSealer.overhead)
+        } catch {
+            guard error == .missing else { throw StoreError(kind, error) }
+            return nil
+        }
+    }
+
+    private borrowing func load(
+        _ kind: RecordKind, limit: Int, userName: [UInt8]
+    ) throws(StoreError) -> SecretBytes? {
+        guard let file = try file(kind, limit: limit) else { return nil }
+        return try sealer.open(file.span, header: sealer.header(kind, uid: uid, userName: userName))
+    }
+
+    private borrowing func save(_ kind: RecordKind, _ content: Span<UInt8>) throws(StoreError) {
+        let header = sealer.header(kind, uid: uid, userName: userName)
+        guard let file = sealer.seal(content, header: header) else { throw .system(errno: EINVAL) }
+        let folder = try folder()
+        do throws(FileFault) {
+            try folder.replace(UserStore.name(of: kind), with: file.span)
+        } catch {
+            throw StoreError(kind, error)
+        }
+    }
+
+    private borrowing func decodeIdentity(
+        _ content: borrowing SecretBytes, userName: [UInt8]
+    ) throws(StoreError) -> IdentityRecord {
+        do throws(RecordError) {
+            let identity = try content.withBytes { (bytes) throws(RecordError) in try IdentityRecord(decoding: bytes) }
+            guard identity.uid == uid, identity.userName == userName else { throw .malformed }
+            return identity
+        } catch {
+            throw .fault(.identity, RecordFault(error))
+        }
+    }
+
+    private borrowing func loadPrints(userName: [UInt8]) throws(StoreError) -> EnrollmentSet {
+        guard let content = try load(.prints, limit: PrintsRecord.byteLimit, userName: userName) else {
+            guard let nothing = SecretBytes(count: 0),
+                let empty = EnrollmentSet(generation: 0, entries: [], templates: nothing)
+            else { throw .system(errno: ENOMEM) }
+            return empty
+        }
+        do throws(RecordError) {
+            let record = try content.withBytes { (bytes) throws(RecordError) in try PrintsRecord(decoding: bytes) }
+            guard
+                let set = EnrollmentSet(generation: record.generation, entries: record.entries, templates: content)
+            else { throw .malformed }
+            return set
+        } catch {
+            throw .fault(.prints, RecordFault(error))
+        }
+    }
+
+    /// The name that the clear header of a sealed file tells, not yet proven; nil where the file is not there.
+    private borrowing func recordedName(_ kind: RecordKind, limit: Int) throws(StoreError) -> [UInt8]? {
+        guard let file = try file(kind, limit: limit) else { return nil }
+        guard let name = SealedHeader.claimedName(in: file.span) else { throw .fault(kind, .damaged) }
+        return name
+    }
+
+    private static func name(of kind: RecordKind) -> FileName {
+        switch kind {
+        case .identity: .identity
+        case .prints: .prints
+        case .attempts: .attempts
+        case .values, .store: .values
+        }
+    }
+}

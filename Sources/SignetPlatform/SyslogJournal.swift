@@ -1,0 +1,40 @@
+package import SignetEngine
+internal import SignetPolicy
+
+/// The journal in the system's log, facility LOG_AUTHPRIV: one line an event, with who asked whom for what.
+///
+/// A log that takes no line does not stop an authentication: nobody may be shut out, or let in, by filling it.
+package struct SyslogJournal: Journal, ~Copyable {
+    private let context: JournalContext
+    private let identifier: StaticString
+    private let path: [UInt8]
+
+    /// `identifier` is what the log calls the program; `path` is the log's socket.
+    package init(
+        _ context: JournalContext, identifier: StaticString = "pam_signet", path: [UInt8] = SystemLog.standardPath
+    ) {
+        self.context = context
+        self.identifier = identifier
+        self.path = path
+    }
+
+    package mutating func record(_ event: JournalEvent) {
+        let line = JournalLine.render(event, context: context)
+        SystemLog.send(Array(line.utf8), severity: event.severity, identifier: identifier, to: path)
+    }
+}
+
+extension JournalEvent {
+    /// How loud it is: a warning where an administrator should look, a notice for each decision and refusal.
+    var severity: SystemLog.Severity {
+        switch self {
+        case .recordFault, .storeRefused, .attemptsTorn, .vaultFailed, .clockUnreadable, .configurationUnusable,
+            .argumentUnknown:
+            .warning
+        case .authentication(.refused(.recordUnusable), _), .authentication(.refused(.pinLockout), _): .warning
+        case .fingerPathClosed(.enrollmentChanged), .fingerPathClosed(.biometryLockout): .warning
+        case .authentication, .failure, .storeBusy, .management: .notice
+        case .fingerPathClosed, .foreignPrints: .info
+        }
+    }
+}

@@ -1,0 +1,66 @@
+internal import CSodium
+internal import SignetEngine
+internal import SignetPolicy
+internal import SignetRecords
+internal import SignetSecrets
+
+/// From a PIN or a recovery code to the key that opens the signing key.
+enum Derivation {
+    /// Argon2id (RFC 9106), then BLAKE2b keyed with the pepper over the purpose and what Argon2id gave; 32 bytes.
+    ///
+    /// What holds of libsodium 1.0.18, read in its source: the work area is mapped for the call and unmapped after it,
+    /// not wiped first; the kernel clears pages before anybody else gets them. The area is not locked, so a part of it can
+    /// go to swap while the call lasts (encrypted swap is the remedy; its blocks do not lead back to the PIN faster than
+    /// guessing does). The copy of the result that libsodium keeps on the heap, and the first and last blocks on its
+    /// stack, are wiped.
+    static func wrappingKey(
+        from secret: borrowing SecretBytes, salt: [UInt8], cost: KeyDerivationCost, purpose: SecretPurpose,
+        pepper: borrowing SecretBytes
+    ) throws(VaultError) -> SecretBytes {
+        guard salt.count == WrappedKey.saltCount else { throw .keyLost }
+        // The message of the hash, with Argon2id's result in its place: no copy has to be made.
+        let context = KeyedHash.bytes(of: "signet wrapping key 1") + [purpose.rawValue]
+        guard var message = SecretBytes(count: context.count + resultCount),
+            var key = SecretBytes(count: AuthenticatedEncryption.keyCount)
+        else { throw .outOfMemory }
+        let derived = message.withMutableBytes { message in
+            for index in 0..<context.count { message[index] = context[index] }
+            return argon2id(secret, salt: salt.span, cost: cost, to: &message, from: context.count)
+        }
+        guard derived else { throw .outOfMemory }
+        let mixed = message.withBytes { message in
+            key.withMutableBytes { target in KeyedHash.write(of: message, key: pepper, to: &target) }
+        }
+        guard mixed else { throw .keyLost }
+        return key
+    }
+
+    private static let resultCount = 32
+
+    /// Fills `target` from `offset` to its end, which are at least 16 bytes; the salt has 16.
+    ///
+    /// False where memory for the derivation could not be had: all lengths and costs are within what libsodium takes.
+    static func argon2id(
+        _ secret: borrowing SecretBytes, salt: Span<UInt8>, cost: KeyDerivationCost,
+        to target: inout MutableSpan<UInt8>, from offset: Int
+    ) -> Bool {
+        guard salt.count == WrappedKey.saltCount, offset >= 0, target.count - offset >= 16 else { return false }
+        let count = UInt64(target.count - offset)
+        return secret.withBytes { secret in
+            target.withAddress { out in
+                salt.withAddress { salt in
+                    // SAFETY: each address is valid for the length that goes with it, `out` from `offset` on.
+                    unsafe secret.withUnsafeBytes { text in
+                        let none: CChar = 0
+                        return unsafe withUnsafePointer(to: none) { empty in
+                            let start = unsafe text.baseAddress?.assumingMemoryBound(to: CChar.self) ?? empty
+                            return unsafe crypto_pwhash(
+                                out + offset, count, start, UInt64(text.count), salt, UInt64(cost.passes),
+                                Int(cost.memoryMiB) << 20, crypto_pwhash_ALG_ARGON2ID13) == 0
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

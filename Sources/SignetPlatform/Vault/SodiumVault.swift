@@ -1,0 +1,130 @@
+internal import CSodium
+package import SignetEngine
+package import SignetPolicy
+package import SignetRecords
+package import SignetSecrets
+
+/// Keys and what is done with them, by libsodium.
+///
+/// Every intermediate lies in `SecretBytes`; a signing key lies open only between `unwrap` and the end of its owner.
+package struct SodiumVault: KeyVault, ~Copyable {
+    private let values: StoreValues
+    /// The store's folder, for the lock that lets one derivation for an unknown user run at a time.
+    private let root: [UInt8]
+    private let timing: LockTiming
+
+    /// Opens the store's values; `masterKey` is needed only during the call.
+    package init(
+        root: [UInt8], masterKey: borrowing SecretBytes, timing: LockTiming = LockTiming()
+    ) throws(StoreError) {
+        self.init(root: root, values: try StoreValues(root: root, masterKey: masterKey), timing: timing)
+    }
+
+    init(root: [UInt8], values: consuming StoreValues, timing: LockTiming) {
+        self.root = root
+        self.values = values
+        self.timing = timing
+    }
+
+    package mutating func digest(of bytes: Span<UInt8>) throws(VaultError) -> Digest {
+        guard let hash = KeyedHash.digest(of: bytes, key: values.digestKey, count: Digest.byteCount),
+            let digest = Digest(hash.span)
+        else { throw .keyLost }
+        return digest
+    }
+
+    package mutating func makeSigningKey() throws(VaultError) -> SigningKeyPair {
+        guard var secret = SecretBytes(count: Signing.secretCount) else { throw .outOfMemory }
+        guard let publicKey = Signing.makeKey(&secret) else { throw .keyLost }
+        return SigningKeyPair(secret: secret, publicKey: publicKey)
+    }
+
+    package mutating func sign(_ message: [UInt8], with key: borrowing SecretBytes) throws(VaultError) -> [UInt8] {
+        guard let signature = Signing.sign(message, with: key) else { throw .keyLost }
+        return signature
+    }
+
+    package mutating func isValid(signature: [UInt8], of message: [UInt8], by publicKey: [UInt8]) -> Bool {
+        Signing.isValid(signature: signature, of: message, by: publicKey)
+    }
+
+    package mutating func wrap(
+        _ key: borrowing SecretBytes, under secret: borrowing SecretBytes, for purpose: SecretPurpose,
+        cost: KeyDerivationCost
+    ) throws(VaultError) -> WrappedKey {
+        guard key.count == Signing.secretCount else { throw .keyLost }
+        let salt = try random(count: WrappedKey.saltCount)
+        let wrapping = try Derivation.wrappingKey(
+            from: secret, salt: salt, cost: cost, purpose: purpose, pepper: values.pepper)
+        let nonce = AuthenticatedEncryption.nonce()
+        let associated = SodiumVault.associated(purpose: purpose, cost: cost, salt: salt)
+        let sealed = key.withBytes { bytes in
+            AuthenticatedEncryption.seal(bytes, associated: associated.span, nonce: nonce.span, key: wrapping)
+        }
+        guard let sealed, let wrapped = WrappedKey(cost: cost, salt: salt, nonce: nonce, sealed: sealed) else {
+            throw .keyLost
+        }
+        return wrapped
+    }
+
+    package mutating func unwrap(
+        _ wrapped: WrappedKey, with secret: borrowing SecretBytes, for purpose: SecretPurpose, publicKey: [UInt8]
+    ) throws(VaultError) -> SecretBytes? {
+        let wrapping = try Derivation.wrappingKey(
+            from: secret, salt: wrapped.salt, cost: wrapped.cost, purpose: purpose, pepper: values.pepper)
+        let associated = SodiumVault.associated(purpose: purpose, cost: wrapped.cost, salt: wrapped.salt)
+        let opened = AuthenticatedEncryption.open(
+            wrapped.sealed.span, associated: associated.span, nonce: wrapped.nonce.span, key: wrapping)
+        switch consume opened {
+        case .refused: return nil
+        case .outOfMemory: throw .outOfMemory
+        case .content(let key):
+            // A key that opens but is not this user's was put here by somebody: as wrong as a wrong secret.
+            guard let derived = Signing.publicKey(of: key), derived == publicKey else { return nil }
+            return consume key
+        }
+    }
+
+    package mutating func spendTime(of cost: KeyDerivationCost, on secret: borrowing SecretBytes) {
+        // Where the lock cannot be had, the time is spent all the same: that an account exists must not show.
+        let lock = try? holdUnknownLock()
+        let salt = [UInt8](repeating: 0, count: WrappedKey.saltCount)
+        let key = try? Derivation.wrappingKey(
+            from: secret, salt: salt, cost: cost, purpose: .pin, pepper: values.pepper)
+        _ = consume key
+        _ = consume lock
+    }
+
+    private borrowing func holdUnknownLock() throws(StoreError) -> FileLock {
+        let folder: SecureFolder
+        do throws(FileFault) {
+            folder = try SecureFolder(path: root)
+        } catch {
+            throw StoreError(.store, error)
+        }
+        return try FileLock(.unknownLock, in: folder, timing: timing)
+    }
+
+    package mutating func random(count: Int) throws(VaultError) -> [UInt8] {
+        guard count >= 0, sodium_init() >= 0 else { throw .keyLost }
+        var bytes = [UInt8](repeating: 0, count: count)
+        var span = bytes.mutableSpan
+        // SAFETY: the address is valid for `count` bytes.
+        span.withAddress { unsafe randombytes_buf($0, count) }
+        return bytes
+    }
+
+    package mutating func randomSecret(count: Int) throws(VaultError) -> SecretBytes {
+        guard let secret = SecretBytes(randomCount: count) else { throw .outOfMemory }
+        return secret
+    }
+
+    /// Ties purpose, cost and salt to the wrapped key, so that none of them can be exchanged for another.
+    private static func associated(purpose: SecretPurpose, cost: KeyDerivationCost, salt: [UInt8]) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.byte(purpose.rawValue)
+        writer.uint32(cost.passes)
+        writer.uint32(cost.memoryMiB)
+        return KeyedHash.bytes(of: "signet wrapped key 1") + writer.bytes + salt
+    }
+}

@@ -1,0 +1,77 @@
+/// The bytes that the enrollment digest hashes: all prints of one reader that could match, in a form of its own.
+///
+/// Independent of the order of the prints, changed by every bit of a print's digest or presence, and free of metadata.
+package enum EnrollmentDigest {
+    /// Version 1; a digest of another version can never be equal.
+    private static let domain: StaticString = "signet enrollment digest v1"
+
+    /// The canonical bytes for the prints of `reader`.
+    package static func canonicalBytes(
+        reader: ReaderIdentity, prints: [(digest: Digest, presence: PrintPresence)]
+    ) -> [UInt8] {
+        var bytes = CanonicalBytes(domain: domain)
+        bytes.append(reader.driver)
+        bytes.append(reader.device)
+        let sorted = prints.sorted {
+            $0.digest == $1.digest ? $0.presence.rawValue < $1.presence.rawValue : $0.digest < $1.digest
+        }
+        bytes.append(UInt64(sorted.count))
+        for print in sorted {
+            bytes.append(print.digest.bytes)
+            bytes.append([print.presence.rawValue])
+        }
+        return bytes.content
+    }
+}
+
+/// The bytes that the user's signing key signs to approve an enrollment digest.
+package enum ApprovalMessage {
+    private static let domain: StaticString = "signet approval v1"
+
+    /// The message over everything that must not change without the PIN.
+    package static func bytes(
+        uid: UInt32, userName: [UInt8], instance: [UInt8], reader: ReaderIdentity, generation: UInt64,
+        enrollmentDigest: Digest
+    ) -> [UInt8] {
+        var bytes = CanonicalBytes(domain: domain)
+        bytes.append(UInt64(uid))
+        bytes.append(userName)
+        bytes.append(instance)
+        bytes.append(reader.driver)
+        bytes.append(reader.device)
+        bytes.append(generation)
+        bytes.append(enrollmentDigest.bytes)
+        return bytes.content
+    }
+}
+
+/// Fields one after another, each with its length before it, so that no two lists of fields give the same bytes.
+package struct CanonicalBytes: Equatable, Sendable {
+    package private(set) var content: [UInt8] = []
+
+    /// Starts with the name of what the bytes are for.
+    package init(domain: StaticString) {
+        domain.withUTF8Buffer { buffer in
+            // SAFETY: a static string's bytes live as long as the program.
+            append(unsafe Array(buffer))
+        }
+    }
+
+    /// Appends a field of bytes.
+    package mutating func append(_ field: [UInt8]) {
+        appendBigEndian(UInt64(field.count))
+        content += field
+    }
+
+    /// Appends a number as a field of eight bytes.
+    package mutating func append(_ number: UInt64) {
+        appendBigEndian(8)
+        appendBigEndian(number)
+    }
+
+    private mutating func appendBigEndian(_ number: UInt64) {
+        for shift in stride(from: 56, through: 0, by: -8) {
+            content.append(UInt8(truncatingIfNeeded: number >> UInt64(shift)))
+        }
+    }
+}

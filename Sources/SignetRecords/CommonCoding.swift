@@ -1,0 +1,46 @@
+package import SignetPolicy
+
+// Fields that more than one record holds.
+
+extension ReaderIdentity {
+    /// The longest driver name and device id, in bytes.
+    package static let driverLimit = 64
+    package static let deviceLimit = 128
+}
+
+extension ByteWriter {
+    /// Writes driver and device id.
+    package mutating func reader(_ value: ReaderIdentity) throws(RecordError) {
+        try counted(value.driver, limit: ReaderIdentity.driverLimit)
+        try counted(value.device, limit: ReaderIdentity.deviceLimit)
+    }
+
+    /// Writes an instant on the boot clock.
+    package mutating func instant(_ value: BootInstant) {
+        uint64(value.boot.high)
+        uint64(value.boot.low)
+        uint64(value.seconds)
+    }
+}
+
+extension ByteReader {
+    /// Reads driver and device id.
+    package mutating func reader() throws(RecordError) -> ReaderIdentity {
+        let driver = try counted(limit: ReaderIdentity.driverLimit)
+        return ReaderIdentity(driver: driver, device: try counted(limit: ReaderIdentity.deviceLimit))
+    }
+
+    /// Reads an instant on the boot clock.
+    package mutating func instant() throws(RecordError) -> BootInstant {
+        let high = try uint64()
+        let low = try uint64()
+        return BootInstant(boot: BootIdentity(high: high, low: low), seconds: try uint64())
+    }
+
+    /// Reads a digest.
+    package mutating func digest() throws(RecordError) -> Digest {
+        let raw = try bytes(Digest.byteCount)
+        guard let digest = Digest(raw.span) else { throw .malformed }
+        return digest
+    }
+}

@@ -1,0 +1,102 @@
+internal import CPlatform
+internal import SignetEngine
+internal import SignetPlatform
+internal import SignetPolicy
+
+// Who gets in: the services that ask Signet, and the people who need them.
+
+extension Doctor {
+    /// The review of each service that names Signet.
+    func serviceLines() -> [DoctorLine] {
+        if guarded.isEmpty {
+            return [DoctorLine(.note, "pam", "no service asks Signet yet", remedy: "scripts/install --service sudo")]
+        }
+        return guarded.flatMap { service in
+            Doctor.lines(service, StackReview.findings(for: Array(service.utf8)) { ServiceFiles.read($0) })
+        }
+    }
+
+    /// The lines for one service's findings.
+    static func lines(_ service: String, _ findings: [StackFinding]) -> [DoctorLine] {
+        let subject = "pam \(Output.text(Array(service.utf8)))"
+        if findings.isEmpty { return [.ok(subject, "only Signet's yes lets anybody in")] }
+        return findings.map { finding in
+            let level: DoctorLine.Level =
+                switch finding.severity {
+                case .failure: .fail
+                case .warning: .warn
+                case .note: .note
+                }
+            return DoctorLine(level, subject, finding.sentence, remedy: finding.remedy)
+        }
+    }
+
+    /// Who would be shut out: administrators without a PIN where sudo asks Signet, root where su or login does.
+    func peopleLines() -> [DoctorLine] {
+        var lines: [DoctorLine] = []
+        var withoutPIN: [(name: String, program: String)] = []
+        if guarded.contains("sudo") {
+            for name in Groups.members(of: ["sudo", "wheel", "admin"]) where !hasPIN(name) {
+                withoutPIN.append((name, "sudo"))
+            }
+        }
+        for service in ["su", "login"] where guarded.contains(service) && !hasPIN("root") {
+            withoutPIN.append(("root", service))
+            break
+        }
+        for (name, program) in withoutPIN {
+            let label = Output.text(Array(name.utf8))
+            lines.append(
+                DoctorLine(
+                    .warn, "user \(label)", "has no usable PIN, and \(program) asks for it",
+                    remedy: "sudo signet pin set --user \(label)"))
+        }
+        return lines
+    }
+
+    private func hasPIN(_ name: String) -> Bool {
+        guard let account = try? Accounts.named(Array(name.utf8)) else { return false }
+        let target = TargetUser(.user(uid: account.uid, name: account.name))
+        return AdministratorLedger.status(of: target, loaded.configuration, readers: .problem(.noReader)).pin != nil
+    }
+
+    /// The clock that waits run on, and the log that decisions go to.
+    func surroundingLines() -> [DoctorLine] {
+        var lines: [DoctorLine] = []
+        var clock = SystemClock()
+        do throws(ClockUnreadable) {
+            _ = try clock.now()
+            lines.append(.ok("clock", "the boot clock can be read"))
+        } catch {
+            lines.append(
+                DoctorLine(.fail, "clock", "the boot clock or /proc cannot be read", remedy: "mount /proc, then try again"))
+        }
+        if PlainFile.exists(Output.text(SystemLog.standardPath)) {
+            lines.append(.ok("journal", "a log daemon listens at \(Output.text(SystemLog.standardPath))"))
+        } else {
+            lines.append(
+                DoctorLine(
+                    .warn, "journal", "nobody listens at \(Output.text(SystemLog.standardPath)): decisions are not recorded",
+                    remedy: "start systemd-journald or rsyslog"))
+        }
+        return lines
+    }
+}
+
+/// The machine's groups.
+enum Groups {
+    /// The named members of those of the groups that are there, each once, in alphabetical order.
+    static func members(of groups: [String]) -> [String] {
+        var names: Set<String> = []
+        for group in groups {
+            // SAFETY: the command line has one thread; the answer is read before the next such call.
+            guard let entry = unsafe getgrnam(group), var member = unsafe entry.pointee.gr_mem else { continue }
+            // SAFETY: the list ends with a null pointer, and each name is terminated.
+            while let name = unsafe member.pointee {
+                unsafe names.insert(String(cString: name))
+                unsafe member += 1
+            }
+        }
+        return names.sorted()
+    }
+}

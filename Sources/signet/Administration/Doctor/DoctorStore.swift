@@ -1,0 +1,118 @@
+internal import CPlatform
+internal import SignetEngine
+internal import SignetPlatform
+internal import SignetPolicy
+internal import SignetSecrets
+
+// The store: its folder, the key, and everybody's records.
+
+extension Doctor {
+    /// Owner and mode of the folder and of each of its parents, and the key.
+    func storeLines() -> [DoctorLine] {
+        let path = Output.text(root)
+        if let problem = SafePath.problem(with: root, .folder) {
+            if problem.matter == .missing, problem.path == root {
+                return [
+                    DoctorLine(
+                        .note, "store", "there is none yet: nobody has a PIN", remedy: "sudo signet pin set --user NAME")
+                ]
+            }
+            return [Doctor.line("store", problem)]
+        }
+        do throws(FileFault) { _ = try SecureFolder(path: root) } catch {
+            return [DoctorLine(.fail, "store", "others than root can look into \(path)", remedy: "chmod 700 \(path)")]
+        }
+        return [.ok("store", "\(path) is root's alone")] + keyLines()
+    }
+
+    private func keyLines() -> [DoctorLine] {
+        let path = Output.text(root) + "/key"
+        do throws(StoreError) {
+            let key = try FileEnclave.read(root: root)
+            _ = try StoreValues(root: root, masterKey: key)
+            return [.ok("key", "the master key is a file that only root can read")]
+        } catch {
+            switch error {
+            case .fault(.store, .missing):
+                let text = "the master key is missing: no record can be opened"
+                return [DoctorLine(.fail, "key", text, remedy: "restore \(path) from a backup, or purge all users")]
+            case .fault(.store, .unsafe):
+                let text = "the master key is a link, or others than root can read it"
+                return [DoctorLine(.fail, "key", text, remedy: "chown root:root \(path); chmod 400 \(path)")]
+            case .fault(.values, let fault):
+                let text = "the store's own secrets are \(fault.words)"
+                return [
+                    DoctorLine(
+                        .fail, "key", text, remedy: "restore \(Output.text(root))/values from a backup, or purge all users")
+                ]
+            case .fault(_, let fault):
+                return [
+                    DoctorLine(.fail, "key", "the master key is \(fault.words)", remedy: "restore \(path) from a backup")
+                ]
+            case .busy, .system:
+                return [DoctorLine(.fail, "key", "the master key cannot be read", remedy: "look into the system's log")]
+            }
+        }
+    }
+
+    /// Whose records there are, whether they can be read, and what somebody must do.
+    func recordLines() -> [DoctorLine] {
+        let owners: [RecordOwner]
+        do throws(StoreError) { owners = try AdministratorLedger.owners() } catch {
+            return [
+                DoctorLine(
+                    .fail, "records", "the users' folder cannot be read",
+                    remedy: "chown root:root and chmod 700 \(Output.text(root))/users")
+            ]
+        }
+        var lines: [DoctorLine] = []
+        var usable = 0
+        for owner in owners {
+            let status = AdministratorLedger.status(
+                of: TargetUser(owner), loaded.configuration, readers: .problem(.noReader))
+            let found = Doctor.lines(owner, status)
+            if found.isEmpty { usable += 1 }
+            lines += found
+        }
+        if usable > 0 {
+            lines.insert(.ok("records", usable == 1 ? "1 user's can be read" : "\(usable) users' can be read"), at: 0)
+        }
+        return lines
+    }
+
+    /// What is to be said of one user's records; nothing where they are usable.
+    static func lines(_ owner: RecordOwner, _ status: UserStatus) -> [DoctorLine] {
+        switch owner {
+        case .orphan(let uid):
+            return [
+                DoctorLine(
+                    .warn, "records", "no account has the uid \(uid) any more",
+                    remedy: "sudo signet user purge --user \(uid)")
+            ]
+        case .unknown(let uid):
+            return [
+                DoctorLine(.warn, "records", "the account of uid \(uid) cannot be looked up", remedy: "getent passwd \(uid)")
+            ]
+        case .user: break
+        }
+        switch status.record {
+        case .usable: break
+        // An emptied folder stays where somebody's lock was taken before there was a record.
+        case .notSetUp: return []
+        case .busy, .refused, .clockUnreadable:
+            return [DoctorLine(.warn, "records", "\(status.label): \(status.record.words)", remedy: "sudo signet doctor")]
+        case .faulty: break
+        }
+        return status.attention.compactMap { attention in
+            let level: DoctorLine.Level
+            switch attention {
+            case .recordFaulty, .renamed: level = .fail
+            case .pinDisabled, .enrollmentChanged: level = .warn
+            case .notApproved, .fingerLockedOut, .pinSetByAdministrator, .noRecoveryCode: level = .note
+            case .notSetUp: return nil
+            }
+            return DoctorLine(
+                level, "user \(status.label)", attention.words, remedy: attention.command(for: status.label))
+        }
+    }
+}

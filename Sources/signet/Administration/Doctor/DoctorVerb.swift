@@ -1,0 +1,40 @@
+internal import SignetEngine
+internal import SignetPlatform
+internal import SignetPolicy
+
+extension Command {
+    /// `signet doctor`.
+    static let doctor = Command(
+        "doctor", "look for whatever keeps people out, or lets them in", options: [.json],
+        details: """
+            Looks at the store and its records, the configuration, the installed files, the readers, and each service that \
+            asks Signet, and changes nothing. Each line that is not "ok" says what to do. Exit status 0: no failure; \
+            1: at least one.
+            """
+    ) { (invocation) throws(Failure) in
+        try TargetUser.requireRoot(.ofThisProcess)
+        let report = DoctorReport(Doctor().lines())
+        invocation.answer(report, text: report.text(width: Sheet.width))
+        return report.exit
+    }
+}
+
+/// The machine's doctor: each check gives its lines, and none changes anything.
+struct Doctor {
+    let root = UserStore.standardRoot
+    let loaded = ConfigurationLoader.load()
+    /// Services that ask Signet.
+    let guarded = ServiceFiles.guarded()
+
+    /// Everything, in the order in which it should be mended.
+    func lines() -> [DoctorLine] {
+        storeLines() + recordLines() + configurationLines() + moduleLines() + helperLines() + readerLines()
+            + serviceLines() + peopleLines() + surroundingLines()
+    }
+
+    /// What is wrong with a component of a path.
+    static func line(_ subject: String, _ problem: PathProblem, _ level: DoctorLine.Level = .fail) -> DoctorLine {
+        let path = Output.text(problem.path)
+        return DoctorLine(level, subject, "\(path) \(problem.sentence)", remedy: problem.remedy ?? "install Signet anew")
+    }
+}

@@ -1,0 +1,194 @@
+internal import SignetEngine
+internal import SignetPolicy
+
+// What `status --json` answers. Times are seconds since 1970.
+
+/// Something that needs somebody.
+struct NeedAnswer: Encodable, Equatable {
+    let what: String
+    let text: String
+    let command: String
+}
+
+/// One reader.
+struct ReaderAnswer: Encodable, Equatable {
+    let name: String
+    let driver: String
+    let device: String
+    /// "press" or "swipe".
+    let kind: String
+    let stages: Int
+    /// Where prints live: "host" or "reader".
+    let prints: String
+    let isVirtual: Bool
+    let isStandIn: Bool
+
+    init(_ reader: ReaderDescription, isStandIn: Bool) {
+        name = Output.text(reader.name)
+        driver = Output.text(reader.identity.driver)
+        device = Output.text(reader.identity.device)
+        kind = reader.swipes ? "swipe" : "press"
+        stages = Int(reader.stages)
+        prints = reader.storesPrints ? "reader" : "host"
+        isVirtual = reader.identity.isVirtual
+        self.isStandIn = isStandIn
+    }
+}
+
+/// The readers at hand.
+struct ReadersAnswer: Encodable, Equatable {
+    let readers: [ReaderAnswer]
+    /// Why there are none.
+    let problem: String?
+    let standInReader: Bool
+
+    init(_ presence: ReaderPresence, isStandIn: Bool) {
+        standInReader = isStandIn
+        switch presence {
+        case .present(let found):
+            readers = found.map { ReaderAnswer($0, isStandIn: isStandIn) }
+            problem = nil
+        case .problem(let why):
+            readers = []
+            problem = why.code
+        }
+    }
+}
+
+/// The counters.
+struct LockoutAnswer: Encodable, Equatable {
+    let fingerFailures: Int
+    let fingerLimit: Int
+    let fingerLockedOut: Bool
+    let pinFailures: Int
+    let pinLimit: Int
+    /// "open", "waiting" or "disabled".
+    let pinState: String
+    let waitSeconds: UInt64
+    /// Kinds of caller that have used up their share.
+    let closedTo: [String]
+
+    init(_ fact: LockoutFact) {
+        fingerFailures = fact.fingerFailures
+        fingerLimit = fact.fingerLimit
+        fingerLockedOut = fact.isFingerLockedOut
+        pinFailures = fact.pinFailures
+        pinLimit = fact.pinLimit
+        closedTo = fact.closedTo.map(\.code)
+        switch fact.pin {
+        case .waiting(let seconds): (pinState, waitSeconds) = ("waiting", seconds)
+        case .disabled: (pinState, waitSeconds) = ("disabled", 0)
+        case .shareUsedUp, nil: (pinState, waitSeconds) = ("open", 0)
+        }
+    }
+}
+
+/// All about one user.
+struct StatusAnswer: Encodable, Equatable {
+    struct Fingerprint: Encodable, Equatable {
+        let on: Bool
+        let reason: String?
+        let fingers: [FingerAnswer]
+    }
+
+    struct FingerAnswer: Encodable, Equatable {
+        let finger: String
+        let enrolledAt: Int64
+        let driver: String
+        let device: String
+        let onReader: Bool
+    }
+
+    struct PIN: Encodable, Equatable {
+        let isSet: Bool
+        let changedAt: Int64?
+        let lastUsedAt: Int64?
+        /// "never", "known" or "before_start_up".
+        let lastUse: String?
+        let setByAdministrator: Bool?
+    }
+
+    struct Recovery: Encodable, Equatable {
+        let ready: Bool
+        let madeAt: Int64?
+    }
+
+    /// Empty where the uid has no account.
+    let user: String
+    let userId: UInt32
+    let isOrphan: Bool
+    let record: String
+    let needs: [NeedAnswer]
+    let fingerprint: Fingerprint
+    let pin: PIN
+    let lockout: LockoutAnswer?
+    let recovery: Recovery
+    let readers: ReadersAnswer
+
+    init(_ status: UserStatus, isOrphan: Bool = false, isStandIn: Bool) {
+        user = Output.text(status.userName)
+        userId = status.uid
+        self.isOrphan = isOrphan
+        record = isOrphan ? "orphan" : status.record.code
+        needs = StatusAnswer.needs(status, isOrphan: isOrphan)
+        fingerprint = Fingerprint(
+            on: status.isFingerOn, reason: status.fingerClosure?.code,
+            fingers: status.fingers.map { fact in
+                FingerAnswer(
+                    finger: fact.finger.name, enrolledAt: fact.enrolledAt, driver: Output.text(fact.reader.driver),
+                    device: Output.text(fact.reader.device), onReader: fact.onReader)
+            })
+        pin = StatusAnswer.pin(status.pin)
+        lockout = status.lockout.map(LockoutAnswer.init)
+        switch status.recovery {
+        case .none: recovery = Recovery(ready: false, madeAt: nil)
+        case .ready(let madeAt, _): recovery = Recovery(ready: true, madeAt: madeAt)
+        }
+        readers = ReadersAnswer(status.readers, isStandIn: isStandIn)
+    }
+
+    private static func pin(_ fact: PINFact?) -> PIN {
+        guard let fact else {
+            return PIN(isSet: false, changedAt: nil, lastUsedAt: nil, lastUse: nil, setByAdministrator: nil)
+        }
+        var used: Int64?
+        if case .at(let moment) = fact.lastUse { used = moment }
+        let lastUse =
+            switch fact.lastUse {
+            case .never: "never"
+            case .at: "known"
+            case .beforeStartUp: "before_start_up"
+            }
+        return PIN(
+            isSet: true, changedAt: fact.changedAt, lastUsedAt: used, lastUse: lastUse,
+            setByAdministrator: fact.setByAdministrator)
+    }
+
+    /// What needs somebody, with the command that mends it.
+    static func needs(_ status: UserStatus, isOrphan: Bool) -> [NeedAnswer] {
+        let label = status.label
+        if isOrphan {
+            return [
+                NeedAnswer(
+                    what: "orphan", text: "no account has this uid any more",
+                    command: "sudo signet user purge --user \(label)")
+            ]
+        }
+        return status.attention.map { attention in
+            NeedAnswer(what: attention.code, text: attention.words, command: attention.command(for: label))
+        }
+    }
+}
+
+extension UserStatus {
+    /// Whether a finger would be let in now.
+    var isFingerOn: Bool { record == .usable && fingerClosure == nil }
+
+    /// The name for commands and messages: the uid where there is no account.
+    var label: String { userName.isEmpty ? "\(uid)" : Output.text(userName) }
+}
+
+/// What `status --all` answers.
+struct AllStatusAnswer: Encodable, Equatable {
+    let users: [StatusAnswer]
+}

@@ -1,0 +1,87 @@
+internal import CPlatform
+internal import SignetEngine
+internal import SignetPlatform
+internal import SignetPolicy
+
+extension Command {
+    /// `signet status`.
+    static let status = Command(
+        "status", "say what is set up for a user, and what needs somebody",
+        options: [.user, Option("--all", "one row for each user who has records"), .json],
+        details: """
+            What needs somebody is the first line, with the command that mends it. Exit status 0: nothing is in the way of \
+            the PIN; 1: no PIN is set; 4: the records cannot be used; 6: the PIN waits or is disabled.
+            """
+    ) { (invocation) throws(Failure) in
+        let verb = StatusVerb(invocation)
+        return invocation.has(Option("--all", "")) ? try verb.all() : try verb.one()
+    }
+}
+
+private struct StatusVerb {
+    let invocation: Invocation
+
+    init(_ invocation: Invocation) { self.invocation = invocation }
+
+    func one() throws(Failure) -> ExitCode {
+        let target = try Machine.target(invocation)
+        let configuration = Machine.configuration()
+        let status = AdministratorLedger.status(
+            of: target, configuration, readers: AdministratorLedger.readers(configuration))
+        let isStandIn = StandInReader.isConfigured(configuration)
+        invocation.answer(
+            StatusAnswer(status, isStandIn: isStandIn), text: page(status, isStandIn: isStandIn))
+        return StatusVerb.exit(status)
+    }
+
+    private func page(_ status: UserStatus, isStandIn: Bool) -> String {
+        var clock = SystemClock()
+        let machine = StatusText.Machine(services: ServiceFiles.guarded(), isStandIn: isStandIn)
+        return StatusText.page(status, machine, now: clock.wallTime(), width: Sheet.width)
+    }
+
+    func all() throws(Failure) -> ExitCode {
+        try TargetUser.requireRoot(.ofThisProcess)
+        let configuration = Machine.configuration()
+        let owners: [RecordOwner]
+        do throws(StoreError) { owners = try AdministratorLedger.owners() } catch {
+            throw Failure(
+                .stateDamaged, "the store cannot be read", hint: "see what is wrong with \"sudo signet doctor\"")
+        }
+        let readers = owners.isEmpty ? .problem(.noReader) : AdministratorLedger.readers(configuration)
+        let isStandIn = StandInReader.isConfigured(configuration)
+        var statuses: [(status: UserStatus, isOrphan: Bool)] = []
+        for owner in owners {
+            var isOrphan = false
+            if case .orphan = owner { isOrphan = true }
+            let status = AdministratorLedger.status(of: TargetUser(owner), configuration, readers: readers)
+            statuses.append((status, isOrphan))
+        }
+        invocation.answer(
+            AllStatusAnswer(
+                users: statuses.map { StatusAnswer($0.status, isOrphan: $0.isOrphan, isStandIn: isStandIn) }),
+            text: StatusVerb.table(statuses, width: Sheet.width))
+        let codes = statuses.map { $0.isOrphan ? .yes : StatusVerb.exit($0.status) }
+        return codes.contains(.stateDamaged) ? .stateDamaged : codes.contains(.lockedOut) ? .lockedOut : .yes
+    }
+
+    static func table(_ statuses: [(status: UserStatus, isOrphan: Bool)], width: Int) -> String {
+        guard !statuses.isEmpty else { return "Nobody has a Signet PIN yet.\n" }
+        let needs = statuses.map { StatusText.needs($0.status, isOrphan: $0.isOrphan, width: width) }.joined()
+        let rows = statuses.map { StatusText.row($0.status, isOrphan: $0.isOrphan) }
+        return needs + (needs.isEmpty ? "" : "\n") + Sheet.table(StatusText.heading, rows, width: width)
+    }
+
+    static func exit(_ status: UserStatus) -> ExitCode {
+        switch status.record {
+        case .notSetUp: return .no
+        case .faulty: return .stateDamaged
+        case .busy, .refused, .clockUnreadable: return .busy
+        case .usable: break
+        }
+        switch status.lockout?.pin {
+        case .waiting, .disabled: return .lockedOut
+        case .shareUsedUp, nil: return .yes
+        }
+    }
+}

@@ -1,0 +1,237 @@
+internal import SignetEngine
+internal import SignetPolicy
+internal import SignetRecords
+
+// What status, lockout and doctor say, and the stable names that JSON has for the same.
+
+extension FingerClosure {
+    var code: String {
+        switch self {
+        case .switchedOff: "switched_off"
+        case .noTerminal: "no_terminal"
+        case .notEnrolled: "not_enrolled"
+        case .notApproved: "not_approved"
+        case .enrollmentChanged: "enrollment_changed"
+        case .biometryLockout: "locked_out"
+        case .pinRequiredAfterBoot: "pin_required_after_boot"
+        case .pinRequiredStale: "pin_required_stale"
+        case .remote: "remote"
+        case .lidClosed: "lid_closed"
+        case .background: "background"
+        case .readerNotAvailable(let problem): problem.code
+        case .triesUsedUp: "tries_used_up"
+        case .notTouched: "not_touched"
+        }
+    }
+
+    /// Why the fingerprint is off, for an administrator.
+    var words: String {
+        switch self {
+        case .switchedOff: "switched off by the configuration"
+        case .noTerminal: "there is no terminal"
+        case .notEnrolled: "no finger is enrolled"
+        case .notApproved: "not activated with the PIN"
+        case .enrollmentChanged(let change): "changed: \(change.words)"
+        case .biometryLockout: "locked until the PIN is given"
+        case .pinRequiredAfterBoot: "the PIN comes first after start-up"
+        case .pinRequiredStale: "the PIN was given too long ago"
+        case .remote: "the session is remote"
+        case .lidClosed: "the lid is closed"
+        case .background: "the program is in the background"
+        case .readerNotAvailable(let problem): problem.words
+        case .triesUsedUp: "the tries are used up"
+        case .notTouched: "nobody touched the reader"
+        }
+    }
+}
+
+extension EnrollmentChange {
+    /// "1 added, 2 removed".
+    var words: String {
+        var parts: [String] = []
+        if added > 0 { parts.append("\(added) added") }
+        if removed > 0 { parts.append("\(removed) removed") }
+        return parts.isEmpty ? "not as approved" : parts.joined(separator: ", ")
+    }
+}
+
+extension ReaderProblem {
+    var code: String {
+        switch self {
+        case .noReader: "no_reader"
+        case .busy: "reader_busy"
+        case .removed: "reader_removed"
+        case .tooHot: "reader_too_hot"
+        case .notPermitted: "reader_not_permitted"
+        case .timedOut: "reader_timed_out"
+        case .faulty: "reader_faulty"
+        case .helperFailed: "helper_failed"
+        case .storageFull: "storage_full"
+        case .duplicate: "duplicate"
+        case .unsupported: "unsupported"
+        case .printNotFound: "print_not_found"
+        case .virtualRefused: "virtual_refused"
+        }
+    }
+
+    var words: String {
+        switch self {
+        case .noReader: "no reader was found"
+        case .busy: "the reader is in use by another program"
+        case .removed: "the reader was unplugged"
+        case .tooHot: "the reader is too hot"
+        case .notPermitted: "the reader may not be opened"
+        case .timedOut: "the reader did not answer in time"
+        case .faulty: "the reader or its driver failed"
+        case .helperFailed: "the reader helper cannot be started or failed"
+        case .storageFull: "the reader's memory is full"
+        case .duplicate: "the reader knows this finger already"
+        case .unsupported: "the reader cannot do this"
+        case .printNotFound: "the print is not in the reader's memory"
+        case .virtualRefused: "only a virtual reader is there, and it is refused"
+        }
+    }
+
+    /// What to do about it.
+    var remedy: String {
+        switch self {
+        case .noReader, .removed: "plug it in, or see \"signet readers --supported\""
+        case .busy: "end the other program, perhaps fprintd: systemctl stop fprintd"
+        case .tooHot: "let it cool down for a minute"
+        case .helperFailed: "install Signet anew, and look into the system's log"
+        case .virtualRefused: "connect a real reader"
+        default: "unplug it and plug it in again, or restart the machine"
+        }
+    }
+}
+
+extension RecordFault {
+    var code: String {
+        switch self {
+        case .damaged: "damaged"
+        case .foreign: "foreign"
+        case .otherUser: "other_user"
+        case .renamed: "renamed"
+        case .newer: "newer"
+        case .missing: "missing"
+        case .unsafe: "unsafe"
+        case .keyLost: "key_lost"
+        }
+    }
+
+    var words: String {
+        switch self {
+        case .damaged: "damaged"
+        case .foreign: "from another machine, or made under another key"
+        case .otherUser: "another user's"
+        case .renamed: "made under another name"
+        case .newer: "written by a later version of Signet"
+        case .missing: "missing"
+        case .unsafe: "open to others than root, or a link"
+        case .keyLost: "useless, for the key is lost"
+        }
+    }
+}
+
+extension RecordKind {
+    var words: String {
+        switch self {
+        case .identity: "identity"
+        case .prints: "prints"
+        case .attempts: "counters"
+        case .values: "store values"
+        case .store: "store"
+        }
+    }
+}
+
+extension RecordCondition {
+    var code: String {
+        switch self {
+        case .usable: "usable"
+        case .notSetUp: "not_set_up"
+        case .faulty(_, let fault): fault.code
+        case .busy: "busy"
+        case .refused: "unreadable"
+        case .clockUnreadable: "clock_unreadable"
+        }
+    }
+
+    var words: String {
+        switch self {
+        case .usable: "usable"
+        case .notSetUp: "not set up"
+        case .faulty(let kind, let fault): "\(kind.words) \(fault.words)"
+        case .busy: "in use by another program"
+        case .refused(let number): "cannot be read now (errno \(number))"
+        case .clockUnreadable: "the clock cannot be read"
+        }
+    }
+}
+
+extension Attention {
+    var code: String {
+        switch self {
+        case .recordFaulty(_, let fault): "record_\(fault.code)"
+        case .renamed: "renamed"
+        case .notSetUp: "not_set_up"
+        case .pinDisabled: "pin_disabled"
+        case .enrollmentChanged: "enrollment_changed"
+        case .notApproved: "not_approved"
+        case .fingerLockedOut: "finger_locked_out"
+        case .pinSetByAdministrator: "pin_set_by_administrator"
+        case .noRecoveryCode: "no_recovery_code"
+        }
+    }
+
+    /// What is the matter; it follows the user's name.
+    var words: String {
+        switch self {
+        case .recordFaulty(let kind, let fault): "the record \"\(kind.words)\" is \(fault.words)"
+        case .renamed: "the records were made under another name"
+        case .notSetUp: "no PIN is set"
+        case .pinDisabled: "the PIN is disabled"
+        case .enrollmentChanged(let change): "the fingerprints were changed (\(change.words))"
+        case .notApproved: "the fingerprints are not activated with the PIN"
+        case .fingerLockedOut(let failures): "fingerprints are off after \(failures) failed tries"
+        case .pinSetByAdministrator: "an administrator set the PIN"
+        case .noRecoveryCode: "there is no recovery code"
+        }
+    }
+
+    /// The command that mends it.
+    func command(for user: String) -> String {
+        switch self {
+        case .recordFaulty(_, .unsafe), .recordFaulty(_, .keyLost), .recordFaulty(.store, _), .recordFaulty(.values, _):
+            "sudo signet doctor"
+        case .recordFaulty(_, .newer): "install the later version again"
+        case .recordFaulty: "sudo signet user purge --user \(user)"
+        // Adopting is right for one person under two names only, so that both ways are shown where there is room.
+        case .renamed: "sudo signet user adopt --user \(user)"
+        case .notSetUp: "sudo signet pin set --user \(user)"
+        case .pinDisabled: "sudo signet lockout reset --pin --user \(user)"
+        case .enrollmentChanged, .notApproved: "sudo signet activate --user \(user)"
+        case .fingerLockedOut: "sudo signet verify --user \(user)"
+        case .pinSetByAdministrator: "sudo signet pin change --user \(user)"
+        case .noRecoveryCode: "sudo signet recovery-code new --user \(user)"
+        }
+    }
+}
+
+extension CallerClass {
+    var code: String {
+        switch self {
+        case .person: "person"
+        case .anotherPerson: "another_person"
+        case .remote: "remote"
+        }
+    }
+
+    var words: String {
+        switch self {
+        case .person: "people at the machine"
+        case .anotherPerson: "other people's processes"
+        case .remote: "remote callers"
+        }
+    }
+}

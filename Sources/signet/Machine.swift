@@ -1,0 +1,82 @@
+internal import CPlatform
+internal import SignetEngine
+internal import SignetPlatform
+internal import SignetPolicy
+internal import SignetRecords
+internal import SignetSecrets
+
+// The one place where the command line is put together with the machine.
+
+/// The ledger that the verbs use.
+typealias Ledger = UserLedger<UserStore, SodiumVault, SystemClock, CommandJournal>
+
+enum Machine {
+    /// The helper that is installed; the configuration may name another.
+    static var sensorPath: [UInt8] { SensorClient.standardHelper }
+
+    /// Whom the command is about; refuses everybody but root.
+    static func target(_ invocation: Invocation) throws(Failure) -> TargetUser {
+        try TargetUser.resolve(option: invocation.value(of: .user), .ofThisProcess)
+    }
+
+    /// The configuration that rules now; one that cannot be used is told and replaced by the strictest.
+    static func configuration() -> Configuration {
+        let loaded = ConfigurationLoader.load()
+        if let problem = loaded.problem {
+            Output.message("the configuration cannot be used: \(problem.sentence)", hint: configurationHint)
+        }
+        return loaded.configuration
+    }
+
+    private static let configurationHint = "until it is mended the strictest rules hold; see \"sudo signet config check\""
+
+    /// The user's ledger. `creating` makes the store where there is none yet.
+    static func ledger(
+        for target: TargetUser, _ configuration: Configuration, creating: Bool = false
+    ) throws(Failure) -> Ledger {
+        let root = UserStore.standardRoot
+        do throws(StoreError) {
+            if creating { try StoreCreation.createStore(root: root) }
+            let key = try FileEnclave.read(root: root)
+            return UserLedger(
+                store: try UserStore(root: root, uid: target.uid, userName: target.name, masterKey: key),
+                vault: try SodiumVault(root: root, masterKey: key), time: SystemClock(), log: CommandJournal(target),
+                configuration: configuration, caller: target.caller)
+        } catch {
+            throw Failure(error, target)
+        }
+    }
+
+    /// The readers, behind their helper.
+    static func sensor(_ configuration: Configuration) -> SensorClient {
+        SensorClient(
+            helper: configuration.sensorHelper ?? sensorPath, openSeconds: Int(configuration.readerTimeout))
+    }
+}
+
+extension Failure {
+    /// Why the store cannot be opened.
+    init(_ error: StoreError, _ target: TargetUser) {
+        let doctor = "see what is wrong with \"sudo signet doctor\""
+        switch error {
+        case .fault(.store, .missing): self = .pinNotSet(target)
+        case .fault(_, .renamed):
+            self.init(
+                .stateDamaged, "the records of uid \(target.uid) belong to another name than \(target.text)",
+                hint: "an administrator can look with \"sudo signet doctor\"")
+        case .fault(.store, .unsafe):
+            self.init(.stateDamaged, "the store or a folder above it is not root's alone", hint: doctor)
+        case .fault: self.init(.stateDamaged, "signet's record for \(target.text) is damaged", hint: doctor)
+        case .busy: self.init(.busy, "somebody else is using signet's record for \(target.text)", hint: "try again")
+        case .system: self.init(.busy, "the store cannot be read or written now", hint: doctor)
+        }
+    }
+
+    /// There is nothing to work on.
+    static func pinNotSet(_ target: TargetUser) -> Failure {
+        Failure(
+            .no, "\(target.text) has no Signet PIN yet",
+            hint: target.byAdministrator
+                ? "set one with \"sudo signet pin set --user \(target.text)\"" : "set one with \"sudo signet setup\"")
+    }
+}

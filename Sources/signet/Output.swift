@@ -1,0 +1,69 @@
+internal import CPlatform
+
+/// Where words go: data to standard output, messages to standard error. Prompts and progress go to the terminal itself.
+enum Output {
+    /// Writes data as it is.
+    static func data(_ text: String) { write(text, to: STDOUT_FILENO) }
+
+    /// Writes one message, and a hint where there is one.
+    static func message(_ text: String, hint: String? = nil) {
+        var lines = text.isEmpty ? "" : "signet: \(text)\n"
+        if let hint { lines += "hint: \(hint)\n" }
+        write(lines, to: STDERR_FILENO)
+    }
+
+    /// A table with aligned columns; the last one is not padded.
+    static func table(_ rows: [[String]]) -> String {
+        var widths: [Int] = []
+        for row in rows {
+            for (column, cell) in row.enumerated() {
+                if column == widths.count { widths.append(0) }
+                widths[column] = max(widths[column], cell.count)
+            }
+        }
+        var text = ""
+        for row in rows {
+            for (column, cell) in row.enumerated() {
+                let last = column == row.count - 1
+                text += last ? cell : cell + String(repeating: " ", count: widths[column] - cell.count + 2)
+            }
+            text += "\n"
+        }
+        return text
+    }
+
+    /// The calendar day of a wall time in seconds since 1970, as the machine's time zone has it.
+    static func day(_ wallTime: Int64) -> String {
+        var day = signet_day()
+        // SAFETY: `day` lives through the call, which fills it.
+        guard unsafe signet_local_day(wallTime, &day) != 0 else { return "?" }
+        return "\(day.year)-\(twoDigits(day.month))-\(twoDigits(day.day))"
+    }
+
+    private static func twoDigits(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+
+    /// Bytes from outside that people read: what is no printable text becomes "?", so that no name can steer a terminal.
+    static func text(_ bytes: [UInt8]) -> String {
+        let decoded = String(decoding: bytes, as: UTF8.self)
+        return String(
+            decoded.unicodeScalars.map { scalar in
+                switch scalar.properties.generalCategory {
+                case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: "?"
+                default: Character(scalar)
+                }
+            })
+    }
+
+    private static func write(_ text: String, to descriptor: Int32) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            // SAFETY: the buffer lives through the call.
+            let written = unsafe rest.withUnsafeBytes { unsafe CPlatform.write(descriptor, $0.baseAddress, $0.count) }
+            if written > 0 {
+                rest = rest.dropFirst(written)
+            } else if signet_errno() != EINTR {
+                return
+            }
+        }
+    }
+}

@@ -1,0 +1,193 @@
+import SignetEngine
+import SignetPolicy
+import SignetRecords
+import SignetSecrets
+
+/// The bytes of a print as libfprint would serialize it.
+func template(driver: [UInt8], device: [UInt8], data: [UInt8]) -> [UInt8] {
+    var bytes = CanonicalBytes(domain: "template")
+    bytes.append(driver)
+    bytes.append(device)
+    bytes.append(data)
+    return bytes.content
+}
+
+extension ReaderIdentity {
+    static func named(_ name: String) -> ReaderIdentity {
+        ReaderIdentity(driver: Array(name.utf8), device: Array("0".utf8))
+    }
+
+    /// A reader whose prints lie on the host.
+    static let inside = named("inside")
+    /// Another one, plugged in.
+    static let outside = named("outside")
+    /// A reader that keeps prints in its own memory.
+    static let chip = named("chip")
+}
+
+extension ReaderDescription {
+    static func of(_ identity: ReaderIdentity, keepsPrints: Bool = false, lists: Bool = true) -> ReaderDescription {
+        ReaderDescription(
+            identity: identity, name: identity.driver, stages: 5, swipes: false, identifies: true,
+            storesPrints: keepsPrints, listsPrints: keepsPrints && lists)
+    }
+}
+
+/// A print to be put into a set.
+struct Print: Equatable {
+    var finger: UInt8
+    var reader: ReaderIdentity
+    var onReader = false
+    var data: [UInt8]
+}
+
+extension Disk.Prints {
+    /// The set with those prints, and `generation`.
+    init(generation: UInt64, _ prints: [Print]) {
+        self.init(generation: generation)
+        for print in prints {
+            let bytes = template(driver: print.reader.driver, device: print.reader.device, data: print.data)
+            let range = templates.count..<(templates.count + bytes.count)
+            templates += bytes
+            guard let finger = Finger(number: print.finger) else { continue }
+            entries.append(
+                PrintEntry(
+                    finger: finger, reader: print.reader, onReader: print.onReader, enrolledAt: 1, template: range))
+        }
+    }
+
+    /// The set as the engine sees it.
+    func set() throws -> EnrollmentSet {
+        guard let bytes = SecretBytes(copying: templates.span),
+            let set = EnrollmentSet(generation: generation, entries: entries, templates: bytes)
+        else { throw FakeFailure() }
+        return set
+    }
+}
+
+struct FakeFailure: Error {}
+
+func secret(_ text: String) throws -> SecretBytes {
+    let bytes = Array(text.utf8)
+    guard let secret = SecretBytes(copying: bytes.span) else { throw FakeFailure() }
+    return secret
+}
+
+/// One machine with one user, alice, and whatever processes come.
+final class Machine {
+    static let alice = Array("alice".utf8)
+    static let pin = "490273"
+    static let wrong = "490274"
+
+    let disk = Disk()
+    let time = ManualTime()
+    var configuration = Configuration()
+    var readers: [ReaderDescription] = [.of(.inside)]
+    /// The recovery code that was made, as typed.
+    private(set) var code: [UInt8] = []
+
+    /// The same machine once more, to go another way from here.
+    func copy() -> Machine {
+        let other = Machine()
+        other.disk.identity = disk.identity
+        other.disk.prints = disk.prints
+        other.disk.attempts = disk.attempts
+        other.disk.damage = disk.damage
+        other.disk.torn = disk.torn
+        other.disk.guesses = disk.guesses
+        other.time.boot = time.boot
+        other.time.seconds = time.seconds
+        other.time.wall = time.wall
+        other.time.isUnreadable = time.isUnreadable
+        other.configuration = configuration
+        other.readers = readers
+        other.code = code
+        return other
+    }
+
+    /// Starts a process.
+    func process(_ name: String = "sudo", isAdministrator: Bool = false) -> Actor {
+        Actor(self, FakeProcess(name, isAdministrator: isAdministrator))
+    }
+
+    /// Sets alice up as Signet's own commands do: a PIN, a recovery code, and prints that she approved.
+    func setUp(
+        prints: [Print] = [Print(finger: 7, reader: .inside, data: [1, 2, 3])], code withCode: Bool = true,
+        byAdministrator: Bool = false
+    ) throws {
+        let actor = process("setup")
+        var ledger = actor.ledger()
+        let key = try ledger.makeIdentity(
+            uid: 1000, userName: Machine.alice, pin: try secret(Machine.pin), byAdministrator: byAdministrator)
+        if withCode {
+            let made = try ledger.makeRecoveryCode(key: key)
+            code = made.withBytes { span in (0..<span.count).map { span[$0] } }
+        }
+        // A borrowed optional parameter takes no plain value.
+        let signingKey: SecretBytes? = consume key
+        var known: [Print] = []
+        for reader in ReaderIdentity.each(of: prints) {
+            known += prints.filter { $0.reader == reader }
+            let stored = Disk.Prints(generation: (disk.prints?.generation ?? 0) + 1, known)
+            let gallery = known.indices.filter { known[$0].reader == reader }
+            let lists = readers.first { $0.identity == reader }?.listsPrints ?? false
+            let session = ReaderSession(
+                reader: reader, gallery: Array(gallery),
+                presence: gallery.map { !known[$0].onReader ? .host : lists ? .onReader : .unlistable },
+                generation: stored.generation)
+            try ledger.savePrints(try stored.set(), approving: session, key: signingKey)
+        }
+    }
+}
+
+extension ReaderIdentity {
+    fileprivate static func each(of prints: [Print]) -> [ReaderIdentity] {
+        var readers: [ReaderIdentity] = []
+        for print in prints where !readers.contains(print.reader) { readers.append(print.reader) }
+        return readers
+    }
+}
+
+/// One process with all its ports.
+final class Actor {
+    let machine: Machine
+    let process: FakeProcess
+    let store: FakeStore
+    let vault: FakeVault
+    let clock: ManualClock
+    let journal: MemoryJournal
+    let sensor: FakeSensor
+    let person: FakePerson
+
+    init(_ machine: Machine, _ process: FakeProcess) {
+        self.machine = machine
+        self.process = process
+        store = FakeStore(machine.disk, process)
+        vault = FakeVault(machine.disk, process)
+        clock = ManualClock(machine.time, process)
+        journal = MemoryJournal(process)
+        sensor = FakeSensor(machine.disk, process, readers: machine.readers)
+        person = FakePerson(machine.disk, process)
+    }
+
+    /// The ledger on this process's ports.
+    func ledger(caller: CallerClass = .person) -> UserLedger<FakeStore, FakeVault, ManualClock, MemoryJournal> {
+        UserLedger(
+            store: store, vault: vault, time: clock, log: journal, configuration: machine.configuration, caller: caller)
+    }
+
+    /// Runs one authentication.
+    func authenticate(
+        _ answers: [Answer] = [], touches: [Touch] = [], caller: CallerClass = .person, exists: Bool = true,
+        pin: Bool = true, terminal: Bool = true, closure: FingerClosure? = nil
+    ) -> Verdict {
+        person.answers = answers
+        sensor.touches = touches
+        let request = AuthenticationRequest(
+            configuration: machine.configuration, userExists: exists, userName: Machine.alice, pinAllowed: pin,
+            terminal: terminal, fingerClosure: closure)
+        var authentication = Authentication(
+            request, ledger: ledger(caller: caller), sensor: sensor, person: person)
+        return authentication.run()
+    }
+}

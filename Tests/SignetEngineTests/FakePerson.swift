@@ -1,0 +1,120 @@
+import SignetEngine
+import SignetPolicy
+import SignetSecrets
+
+/// What a person does at a prompt.
+enum Answer: Equatable, Sendable {
+    case types(String)
+    case bytes([UInt8])
+    /// Enter alone.
+    case enter
+    case cancels
+    case letsTimePass
+    case cannotBeAsked
+}
+
+/// What a person met, in order.
+enum Met: Equatable, Sendable {
+    case prompt(Prompt)
+    case notice(Notice)
+}
+
+/// A person who answers by a script; when it is used up, they cancel.
+final class FakePerson: Conversation {
+    let disk: Disk
+    let process: FakeProcess
+    var answers: [Answer]
+    private(set) var met: [Met] = []
+
+    init(_ disk: Disk, _ process: FakeProcess, answers: [Answer] = []) {
+        self.disk = disk
+        self.process = process
+        self.answers = answers
+    }
+
+    var prompts: [Prompt] { met.compactMap { if case .prompt(let prompt) = $0 { prompt } else { nil } } }
+    var notices: [Notice] { met.compactMap { if case .notice(let notice) = $0 { notice } else { nil } } }
+
+    func ask(_ prompt: Prompt) throws(ConversationError) -> SecretBytes {
+        disk.needsNoLock("asked", process)
+        met.append(.prompt(prompt))
+        if process.begin(.ask) { throw process.conversationError }
+        let bytes = try typed()
+        guard let secret = SecretBytes(copying: bytes.span) else { throw .unusable }
+        return secret
+    }
+
+    private func typed() throws(ConversationError) -> [UInt8] {
+        switch answers.isEmpty ? .cancels : answers.removeFirst() {
+        case .types(let text): return Array(text.utf8)
+        case .bytes(let typed): return typed
+        case .enter: return []
+        case .cancels: throw .cancelled
+        case .letsTimePass: throw .timedOut
+        case .cannotBeAsked: throw .unusable
+        }
+    }
+
+    func tell(_ notice: Notice) {
+        // Output waits too, where somebody stopped the terminal.
+        disk.needsNoLock("told something", process)
+        _ = process.begin(.tell)
+        met.append(.notice(notice))
+    }
+}
+
+/// The machine's time, which only the test moves.
+final class ManualTime {
+    var boot = BootIdentity(high: 1, low: 1)
+    var seconds: UInt64 = 10_000
+    var wall: Int64 = 1_796_000_000
+    var isUnreadable = false
+
+    var now: BootInstant { BootInstant(boot: boot, seconds: seconds) }
+
+    /// Lets time pass.
+    func pass(_ seconds: UInt64) {
+        self.seconds += seconds
+        wall += Int64(seconds)
+    }
+
+    /// Starts the machine anew; its clock then stands at `seconds`.
+    func reboot(at seconds: UInt64 = 30) {
+        boot = BootIdentity(high: boot.high, low: boot.low + 1)
+        self.seconds = seconds
+    }
+}
+
+/// One process's look at the time.
+final class ManualClock: Clock {
+    let time: ManualTime
+    let process: FakeProcess
+
+    init(_ time: ManualTime, _ process: FakeProcess) {
+        self.time = time
+        self.process = process
+    }
+
+    func now() throws(ClockUnreadable) -> BootInstant {
+        if process.begin(.now) || time.isUnreadable { throw ClockUnreadable() }
+        return time.now
+    }
+
+    func wallTime() -> Int64 {
+        _ = process.begin(.wallTime)
+        return time.wall
+    }
+}
+
+/// A journal that can be read.
+final class MemoryJournal: Journal {
+    let process: FakeProcess
+    private(set) var events: [JournalEvent] = []
+
+    init(_ process: FakeProcess) { self.process = process }
+
+    func record(_ event: JournalEvent) {
+        _ = process.begin(.record)
+        events.append(event)
+    }
+}

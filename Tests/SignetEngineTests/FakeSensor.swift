@@ -1,0 +1,122 @@
+import SignetEngine
+import SignetPolicy
+import SignetRecords
+import SignetSecrets
+
+/// Readers that do what a script says.
+final class FakeSensor: FingerSensor {
+    let disk: Disk
+    let process: FakeProcess
+    var present: [ReaderDescription]
+    /// Readers that do not open, and why.
+    var notOpening: [(reader: ReaderIdentity, problem: ReaderProblem)] = []
+    /// Where prints are found that are not where their entries say, by position in the gallery.
+    var presence: [Int: PrintPresence] = [:]
+    var foreignPrints = 0
+    /// What touches come; when they are used up, nobody touches.
+    var touches: [Touch]
+    /// What enrolling shows and makes; nil: interrupted by a signal.
+    var progress: [EnrollmentProgress] = []
+    var enrolled: [UInt8]?
+    private(set) var opened: [ReaderIdentity] = []
+    private(set) var galleries: [[Int]] = []
+    private(set) var arms = 0
+    private(set) var waits: [Int] = []
+    private(set) var deleted: [Int] = []
+    private(set) var isOpen = false
+    private(set) var isArmed = false
+    private(set) var stops = 0
+
+    init(_ disk: Disk, _ process: FakeProcess, readers: [ReaderDescription], touches: [Touch] = []) {
+        self.disk = disk
+        self.process = process
+        self.present = readers
+        self.touches = touches
+    }
+
+    func readers() throws(ReaderProblem) -> [ReaderDescription] {
+        disk.needsNoLock("looked for readers", process)
+        if process.begin(.readers) { throw process.readerProblem }
+        return present
+    }
+
+    func open(
+        _ reader: ReaderIdentity, for set: borrowing EnrollmentSet, gallery: [Int]
+    ) throws(ReaderProblem) -> OpenedReader {
+        disk.needsNoLock("opened a reader", process)
+        if isOpen { disk.violated("opened a reader while one was open", by: process) }
+        if process.begin(.open) { throw process.readerProblem }
+        opened.append(reader)
+        galleries.append(gallery)
+        for closed in notOpening where closed.reader == reader { throw closed.problem }
+        guard let description = present.first(where: { $0.identity == reader }) else { throw .noReader }
+        isOpen = true
+        var found: [PrintPresence] = []
+        for (position, index) in gallery.enumerated() {
+            let place: PrintPresence =
+                !set.entries[index].onReader ? .host : description.listsPrints ? .onReader : .unlistable
+            found.append(presence[position] ?? place)
+        }
+        return OpenedReader(description: description, presence: found, foreignPrints: foreignPrints)
+    }
+
+    func arm() throws(ReaderProblem) {
+        disk.needsNoLock("armed", process)
+        if process.begin(.arm) { throw process.readerProblem }
+        if !isOpen { disk.violated("armed a closed reader", by: process) }
+        isArmed = true
+        arms += 1
+    }
+
+    func awaitTouch(seconds: Int) -> Touch {
+        disk.needsNoLock("waited for a touch", process)
+        let fails = process.begin(.awaitTouch)
+        if process.isKilled { return .failed(.helperFailed) }
+        if !isArmed { disk.violated("waited for a touch of an idle reader", by: process) }
+        isArmed = false
+        waits.append(seconds)
+        let touch = fails ? .failed(process.readerProblem) : touches.isEmpty ? nil : touches.removeFirst()
+        switch touch {
+        case .matched:
+            counted()
+            process.evidence.append(.comparedRight(.finger))
+        case .notRecognised, .timedOut(fingerSeen: true), .interrupted(fingerSeen: true), .failed: counted()
+        case .retry, .timedOut, .interrupted, nil: break
+        }
+        return touch ?? .timedOut(fingerSeen: false)
+    }
+
+    private func counted() {
+        disk.wasTouched(process)
+        process.compared.append(.finger)
+    }
+
+    func enroll(
+        _ finger: Finger, userName: [UInt8], progress show: (EnrollmentProgress) -> Void
+    ) throws(ReaderProblem) -> EnrolledPrint? {
+        disk.needsNoLock("enrolled", process)
+        if process.begin(.enroll) { throw process.readerProblem }
+        guard isOpen, let reader = opened.last else { throw .noReader }
+        for event in progress { show(event) }
+        guard let enrolled else { return nil }
+        guard let template = SecretBytes(copying: enrolled.span) else { throw .faulty }
+        let onReader = present.first { $0.identity == reader }?.storesPrints ?? false
+        return EnrolledPrint(reader: reader, onReader: onReader, template: template)
+    }
+
+    func deleteFromReader(index: Int) throws(ReaderProblem) {
+        if process.begin(.deleteFromReader) { throw process.readerProblem }
+        deleted.append(index)
+    }
+
+    func close() {
+        _ = process.begin(.close)
+        isOpen = false
+        isArmed = false
+    }
+
+    func stopListening() {
+        _ = process.begin(.stopListening)
+        stops += 1
+    }
+}

@@ -1,0 +1,144 @@
+import SignetEngine
+import SignetPolicy
+import SignetRecords
+import SignetSecrets
+
+/// Keys by a mixing function that is fast and always the same: no cryptography, but a wrong secret does not open, and a
+/// signature by another key or over another message does not hold.
+final class FakeVault: KeyVault {
+    let disk: Disk
+    let process: FakeProcess
+    /// Derivations, of whatever use: what would cost one Argon2id each.
+    private(set) var derivations = 0
+    private(set) var comparisons = 0
+    private(set) var timesSpent = 0
+    private var counter: UInt64
+
+    /// `seed` makes the random bytes; two vaults with one seed make the same.
+    init(_ disk: Disk, _ process: FakeProcess, seed: UInt64 = 1) {
+        self.disk = disk
+        self.process = process
+        counter = seed
+    }
+
+    func digest(of bytes: Span<UInt8>) throws(VaultError) -> Digest {
+        if process.begin(.digest) { throw process.vaultError }
+        let hash = mix([[1], copy(bytes)], count: Digest.byteCount)
+        guard let digest = Digest(hash.span) else { throw .outOfMemory }
+        return digest
+    }
+
+    func makeSigningKey() throws(VaultError) -> SigningKeyPair {
+        if process.begin(.makeSigningKey) { throw process.vaultError }
+        let seed = nextRandom(32)
+        let publicKey = publicHalf(seed)
+        return SigningKeyPair(secret: try secret(seed + publicKey), publicKey: publicKey)
+    }
+
+    func sign(_ message: [UInt8], with key: borrowing SecretBytes) throws(VaultError) -> [UInt8] {
+        if process.begin(.sign) { throw process.vaultError }
+        return mix([[2], publicHalf(Array(copy(key).prefix(32))), message], count: Approval.signatureCount)
+    }
+
+    func isValid(signature: [UInt8], of message: [UInt8], by publicKey: [UInt8]) -> Bool {
+        if process.begin(.verifySignature) { return false }
+        return signature == mix([[2], publicKey, message], count: Approval.signatureCount)
+    }
+
+    func wrap(
+        _ key: borrowing SecretBytes, under secret: borrowing SecretBytes, for purpose: SecretPurpose,
+        cost: KeyDerivationCost
+    ) throws(VaultError) -> WrappedKey {
+        if process.begin(.wrap) { throw process.vaultError }
+        derivations += 1
+        let salt = nextRandom(WrappedKey.saltCount)
+        let plain = copy(key)
+        let derived = derive(copy(secret), purpose, cost, salt)
+        let tag = mix([[4], derived, plain], count: 16)
+        guard
+            let wrapped = WrappedKey(
+                cost: cost, salt: salt, nonce: nextRandom(WrappedKey.nonceCount),
+                sealed: apply(derived, to: plain) + tag)
+        else { throw .outOfMemory }
+        return wrapped
+    }
+
+    func unwrap(
+        _ wrapped: WrappedKey, with secret: borrowing SecretBytes, for purpose: SecretPurpose, publicKey: [UInt8]
+    ) throws(VaultError) -> SecretBytes? {
+        // A failure comes before anything is compared: no memory, no pepper.
+        if process.begin(.unwrap) { throw process.vaultError }
+        derivations += 1
+        comparisons += 1
+        let factor: Factor = purpose == .pin ? .pin : .recoveryCode
+        disk.willCompare(factor, process)
+        process.compared.append(factor)
+        let derived = derive(copy(secret), purpose, wrapped.cost, wrapped.salt)
+        let plain = apply(derived, to: Array(wrapped.sealed.prefix(64)))
+        guard Array(wrapped.sealed.suffix(16)) == mix([[4], derived, plain], count: 16),
+            publicHalf(Array(plain.prefix(32))) == publicKey
+        else { return nil }
+        process.evidence.append(.comparedRight(factor))
+        return try self.secret(plain)
+    }
+
+    func spendTime(of cost: KeyDerivationCost, on secret: borrowing SecretBytes) {
+        _ = process.begin(.spendTime)
+        derivations += 1
+        timesSpent += 1
+    }
+
+    func random(count: Int) throws(VaultError) -> [UInt8] {
+        if process.begin(.random) { throw process.vaultError }
+        return nextRandom(count)
+    }
+
+    func randomSecret(count: Int) throws(VaultError) -> SecretBytes {
+        if process.begin(.randomSecret) { throw process.vaultError }
+        return try secret(nextRandom(count))
+    }
+
+    // MARK: Mixing
+
+    private func publicHalf(_ seed: [UInt8]) -> [UInt8] { mix([[3], seed], count: 32) }
+
+    private func derive(
+        _ secret: [UInt8], _ purpose: SecretPurpose, _ cost: KeyDerivationCost, _ salt: [UInt8]
+    ) -> [UInt8] {
+        let costs = [UInt8(cost.passes), UInt8(cost.memoryMiB & 255), UInt8(cost.memoryMiB >> 8)]
+        return mix([[5, purpose.rawValue], costs, salt, secret], count: 64)
+    }
+
+    private func apply(_ pad: [UInt8], to bytes: [UInt8]) -> [UInt8] { zip(bytes, pad).map { $0 ^ $1 } }
+
+    private func nextRandom(_ count: Int) -> [UInt8] {
+        counter &+= 1
+        return mix([[6], Array("\(process.name) \(counter)".utf8)], count: count)
+    }
+
+    private func secret(_ bytes: [UInt8]) throws(VaultError) -> SecretBytes {
+        guard let secret = SecretBytes(copying: bytes.span) else { throw .outOfMemory }
+        return secret
+    }
+
+    private func copy(_ secret: borrowing SecretBytes) -> [UInt8] { secret.withBytes { copy($0) } }
+
+    private func copy(_ span: Span<UInt8>) -> [UInt8] { (0..<span.count).map { span[$0] } }
+
+    /// Sebastiano Vigna's splitmix64 step after each byte, over fields with their lengths.
+    private func mix(_ fields: [[UInt8]], count: Int) -> [UInt8] {
+        var state: UInt64 = 0x5349_474E_4554
+        func step() -> UInt64 {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var word = state
+            word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+            return word ^ (word >> 31)
+        }
+        for field in fields {
+            state = step() ^ UInt64(field.count)
+            for byte in field { state = step() ^ UInt64(byte) }
+        }
+        return (0..<count).map { _ in UInt8(truncatingIfNeeded: step()) }
+    }
+}

@@ -1,0 +1,205 @@
+import SignetPolicy
+import Testing
+
+@testable import SignetEngine
+
+private let alice = Array("alice".utf8)
+private let sudo = Array("sudo".utf8)
+
+@Suite struct PromptTextTests {
+    /// Catches a prompt whose words changed: sudo and scripts know "Password: " by its bytes.
+    @Test(
+        arguments: [
+            (.pin(because: nil), "Type your PIN: "),
+            (.pinOrTouch, "PIN, or press Enter and touch the reader: "),
+            (.password, "Password: "),
+            (
+                .recoveryCode,
+                "Your PIN is disabled. Type your recovery code, or ask an administrator to run "
+                    + "\"signet lockout reset --user alice\": "
+            ),
+            (.newPIN, "New PIN: "),
+            (.newPINAgain, "New PIN again: "),
+            (.currentPIN, "Current PIN: "),
+            (.pin(because: .switchedOff), "Type your PIN: "),
+            (.pin(because: .noTerminal), "Type your PIN: "),
+            (.pin(because: .notEnrolled), "Type your PIN: "),
+            (.pin(because: .remote), "Type your PIN: "),
+            (.pin(because: .lidClosed), "Type your PIN: "),
+            (.pin(because: .background), "Type your PIN: "),
+            (.pin(because: .triesUsedUp), "Type your PIN: "),
+            (
+                .pin(because: .notApproved),
+                "Your fingerprints are not switched on yet. Type your PIN; then run \"sudo signet activate\": "
+            ),
+            (
+                .pin(because: .enrollmentChanged(EnrollmentChange(added: 1, removed: 0))),
+                "Your fingerprints were changed (1 added). Type your PIN; then run \"sudo signet activate\": "
+            ),
+            (
+                .pin(because: .enrollmentChanged(EnrollmentChange(added: 2, removed: 1))),
+                "Your fingerprints were changed (2 added, 1 removed). Type your PIN; then run \"sudo signet activate\": "
+            ),
+            (
+                .pin(because: .enrollmentChanged(EnrollmentChange(added: 0, removed: 3))),
+                "Your fingerprints were changed (3 removed). Type your PIN; then run \"sudo signet activate\": "
+            ),
+            (
+                .pin(because: .enrollmentChanged(EnrollmentChange(added: 0, removed: 0))),
+                "Your fingerprints were changed. Type your PIN; then run \"sudo signet activate\": "
+            ),
+            (
+                .pin(because: .biometryLockout(limit: 5)),
+                "Fingerprint is off after 5 failed tries. Type your PIN to switch it on again: "
+            ),
+            (
+                .pin(because: .biometryLockout(limit: 1)),
+                "Fingerprint is off after 1 failed try. Type your PIN to switch it on again: "
+            ),
+            (.pin(because: .pinRequiredAfterBoot), "Type your PIN (first use since start-up): "),
+            (.pin(because: .pinRequiredStale), "Type your PIN (first use for some time): "),
+            (.pin(because: .readerNotAvailable(.noReader)), "No reader was found. Type your PIN: "),
+            (.pin(because: .notTouched), "The reader was not touched in time. Type your PIN: "),
+        ] as [(Prompt, String)]) func text(prompt: Prompt, text: String)
+    {
+        #expect(prompt.text(user: alice, service: sudo) == text)
+        #expect(text.hasSuffix(": "))
+    }
+}
+
+@Suite struct NoticeTextTests {
+    /// Catches a sentence whose words, numbers or plural are wrong.
+    @Test(
+        arguments: [
+            (.touchTheReader, "Touch the reader."),
+            (.notRecognised, "Not recognised. Touch again."),
+            (.wrongPIN(triesLeft: nil), "Wrong PIN."),
+            (.wrongPIN(triesLeft: 2), "Wrong PIN. 2 tries left."),
+            (.wrongPIN(triesLeft: 1), "Wrong PIN. 1 try left."),
+            (.wrongPIN(triesLeft: 0), "Wrong PIN."),
+            (.wrongPIN(triesLeft: -1), "Wrong PIN."),
+            (.wrongRecoveryCode(triesLeft: nil), "Wrong recovery code."),
+            (.wrongRecoveryCode(triesLeft: 1), "Wrong recovery code. 1 try left."),
+            (.waiting(seconds: 0), "Too many wrong PINs. Try again in 0 seconds."),
+            (.waiting(seconds: 1), "Too many wrong PINs. Try again in 1 second."),
+            (.waiting(seconds: 59), "Too many wrong PINs. Try again in 59 seconds."),
+            (.waiting(seconds: 60), "Too many wrong PINs. Try again in 1 minute."),
+            (.waiting(seconds: 61), "Too many wrong PINs. Try again in 2 minutes."),
+            (.waiting(seconds: 240), "Too many wrong PINs. Try again in 4 minutes."),
+            (.waiting(seconds: 3600), "Too many wrong PINs. Try again in 60 minutes."),
+            (.waiting(seconds: .max), "Too many wrong PINs. Try again in 307445734561825861 minutes."),
+            (
+                .pinDisabled,
+                "Your PIN is disabled. Use your recovery code, or ask an administrator to run "
+                    + "\"signet lockout reset --user alice\"."
+            ),
+            (.shareUsedUp, "Too many wrong PINs were typed this way. It opens again when alice next uses the PIN."),
+            (.pinNotSet, "alice has no Signet PIN yet. Set one with \"sudo signet setup\", or ask an administrator."),
+            (
+                .recordUnusable,
+                "Signet's record for alice is damaged. An administrator can look with \"signet doctor\"."
+            ),
+            (
+                .systemFault,
+                "Signet cannot check this just now. Try again; an administrator can look with \"signet doctor\"."
+            ),
+            (.nothingTyped, "Nothing was typed."),
+            (.pinSetByAdministrator, "An administrator set your PIN. Choose your own with \"sudo signet pin change\"."),
+            (.pinsDiffer, "The two PINs differ. Type them again."),
+            (
+                .recoveryCodeUsedUp,
+                "Your recovery code is used up. Make a new one with \"sudo signet recovery-code new\"."
+            ),
+            (.standInReader, "This is a stand-in reader."),
+            (.confirmTouch, "Touch once more to confirm."),
+            (.retry(.general), "That touch could not be read. Touch again."),
+            (.retry(.tooShort), "Swipe a little further and try again."),
+            (.retry(.centreFinger), "Centre your finger and touch again."),
+            (.retry(.removeFinger), "Lift your finger and touch again."),
+            (.retry(.tooFast), "Swipe more slowly and try again."),
+        ] as [(Notice, String)]) func text(notice: Notice, text: String)
+    { #expect(notice.text(user: alice) == text) }
+
+    /// Catches a reason why only the PIN would do that is told wrongly to who may not give it.
+    @Test(
+        arguments: [
+            (.switchedOff, "Fingerprints are switched off here."),
+            (.noTerminal, "There is no terminal on which to ask for a touch."),
+            (.notEnrolled, "No finger is enrolled. Enrol one with \"sudo signet enroll\"."),
+            (.notApproved, "Your fingerprints are not switched on yet. Run \"sudo signet activate\"."),
+            (
+                .enrollmentChanged(EnrollmentChange(added: 1, removed: 0)),
+                "Your fingerprints were changed (1 added). Run \"sudo signet activate\"."
+            ),
+            (.biometryLockout(limit: 5), "Fingerprint is off after 5 failed tries. Your PIN switches it on again."),
+            (.pinRequiredAfterBoot, "Your PIN is needed once after start-up. Then touch the reader."),
+            (.pinRequiredStale, "Your PIN is needed once, after some time without it. Then touch the reader."),
+            (.remote, "Fingerprints are for a person at the machine, and this session is remote."),
+            (.lidClosed, "The lid is closed over the reader. Open it and try again."),
+            (.background, "A background job cannot ask for a touch. Bring it to the foreground and try again."),
+            (.readerNotAvailable(.busy), "The reader is in use by another program."),
+            (.triesUsedUp, "Not recognised."),
+            (.notTouched, "The reader was not touched in time."),
+        ] as [(FingerClosure, String)]) func closed(why: FingerClosure, text: String)
+    {
+        #expect(Notice.fingerPathClosed(why).text(user: alice) == text)
+    }
+
+    @Test(
+        arguments: [
+            (.tooShort(minimum: 6), "That PIN is too short. Use at least 6 characters."),
+            (.tooLong(maximum: 64), "That PIN is too long. Use at most 64 characters."),
+            (.notPrintableASCII, "Use only digits, letters without accents, spaces and common signs."),
+            (.repeated, "That PIN repeats itself. Choose one that is harder to guess."),
+            (.run, "That PIN is a run of neighbouring characters. Choose one that is harder to guess."),
+            (.keypadWalk, "That PIN follows the keys. Choose one that is harder to guess."),
+            (.date, "That PIN reads as a date. Choose one that is harder to guess."),
+            (.containsUserName, "That PIN holds a part of the user name. Choose one that is harder to guess."),
+            (.common, "That PIN is among the most common. Choose one that is harder to guess."),
+        ] as [(PINWeakness, String)]) func weakness(weakness: PINWeakness, text: String)
+    {
+        #expect(Notice.pinRefused(weakness).text(user: alice) == text)
+    }
+
+    @Test(
+        arguments: [
+            (.noReader, "No reader was found."), (.busy, "The reader is in use by another program."),
+            (.removed, "The reader was unplugged."), (.tooHot, "The reader is too hot and needs a few minutes."),
+            (.notPermitted, "The reader may not be used."), (.timedOut, "The reader did not answer."),
+            (.faulty, "The reader reported a fault."), (.helperFailed, "The reader could not be started."),
+            (.storageFull, "The reader's memory is full."), (.duplicate, "The reader knows this finger already."),
+            (.unsupported, "The reader cannot do this."),
+            (.printNotFound, "The reader no longer has this fingerprint."),
+            (.virtualRefused, "Only a virtual reader was found, and those are refused."),
+        ] as [(ReaderProblem, String)]) func problem(problem: ReaderProblem, text: String)
+    { #expect(problem.sentence == text) }
+}
+
+@Suite struct ForeignNameTests {
+    private static let prompts: [Prompt] = [.recoveryCode, .pinOrTouch]
+    private static let notices: [Notice] = [.pinNotSet, .recordUnusable, .pinDisabled, .shareUsedUp]
+
+    /// Catches a name from outside that plays with the terminal: moves, colours, turns, breaks the line.
+    @Test(arguments: [
+        Array("\u{1B}[2Jroot".utf8), Array("a\nPassword: ".utf8), Array("a\u{202E}b".utf8), Array("a\u{9B}31m".utf8),
+        [0xFF, 0xFE, 0x41], Array("a\r\u{8}\u{7F}".utf8), [0], [],
+    ]) func isHarmless(name: [UInt8]) {
+        let texts =
+            Self.prompts.map { $0.text(user: name, service: name) } + Self.notices.map { $0.text(user: name) }
+        for text in texts {
+            for scalar in text.unicodeScalars { #expect(!UTF8Text.isDangerous(scalar.value)) }
+        }
+    }
+
+    /// Catches a name that becomes a second command when somebody copies the sentence into a root shell.
+    @Test(arguments: ["a; reboot", "$(id)", "--help", "a b", "ä", "", "x`id`"]) func isNoCommand(name: String) {
+        let text = Notice.pinDisabled.text(user: Array(name.utf8))
+        #expect(text.hasSuffix("\"signet lockout reset --user USER\"."))
+    }
+
+    /// Catches a long name that pushes what matters off the screen.
+    @Test func isBounded() {
+        let text = Notice.pinNotSet.text(user: [UInt8](repeating: 0x61, count: 5000))
+        #expect(text.utf8.count < 200)
+    }
+}

@@ -1,0 +1,147 @@
+import SignetEngine
+import SignetPolicy
+import SignetRecords
+import Testing
+
+struct StatusTests {
+    private func status(
+        of machine: Machine, readers: ReaderPresence? = nil, fingers: Bool = true
+    ) -> (status: UserStatus, calls: [PortCall]) {
+        let actor = machine.process("status", isAdministrator: true)
+        var ledger = actor.ledger()
+        let status = ledger.status(
+            uid: 1000, userName: Machine.alice, fingersAllowed: fingers,
+            readers: readers ?? .present(machine.readers))
+        return (status, actor.process.calls)
+    }
+
+    // Would catch: a healthy user shown as needing something, or a date or finger that is not told.
+    @Test func `a user who is set up needs nobody`() throws {
+        let machine = Machine()
+        try machine.setUp()
+        machine.time.pass(90)
+        let status = status(of: machine).status
+        #expect(status.record == .usable && status.fingerClosure == nil && status.attention.isEmpty)
+        #expect(status.fingers.map(\.finger.number) == [7])
+        #expect(status.pin?.lastUse == .at(machine.time.wall - 90))
+        #expect(status.lockout?.pin == nil && status.lockout?.fingerLimit == 5 && status.lockout?.pinLimit == 10)
+        #expect(status.recovery == .ready(madeAt: machine.time.wall - 90, lockout: nil))
+        #expect(machine.disk.violations.isEmpty)
+    }
+
+    // Would catch: looking that writes, or that makes a folder for whoever is looked at (taking the lock does).
+    @Test func `looking changes nothing`() throws {
+        let machine = Machine()
+        let nobody = status(of: machine)
+        #expect(nobody.status.record == .notSetUp && nobody.status.attention == [.notSetUp])
+        #expect(!nobody.calls.contains(.lock))
+
+        try machine.setUp()
+        machine.disk.prints = Disk.Prints(generation: 1, [Print(finger: 3, reader: .inside, data: [9])])
+        let changed = status(of: machine)
+        #expect(!changed.calls.contains { $0.writes })
+        #expect(machine.disk.holder == nil && machine.disk.attempts?.change == nil)
+        #expect(
+            changed.status.attention == [.enrollmentChanged(EnrollmentChange(added: 1, removed: 1))])
+    }
+
+    // Would catch: a print that came without the PIN being shown as switched on, or the wrong command being named.
+    @Test func `prints without approval need the user`() throws {
+        let machine = Machine()
+        try machine.setUp(prints: [])
+        #expect(status(of: machine).status.fingerClosure == .notEnrolled)
+        machine.disk.prints = Disk.Prints(generation: 1, [Print(finger: 3, reader: .inside, data: [9])])
+        let found = status(of: machine).status
+        #expect(found.fingerClosure == .notApproved && found.attention == [.notApproved])
+        #expect(found.fingers.count == 1)
+    }
+
+    // Would catch: all prints removed behind the user's back being shown as "none enrolled".
+    @Test func `a set that is gone is a change`() throws {
+        let machine = Machine()
+        try machine.setUp()
+        machine.disk.prints = nil
+        #expect(status(of: machine).status.fingerClosure == .enrollmentChanged(EnrollmentChange(added: 0, removed: 1)))
+    }
+
+    // Would catch: the finger path being shown open while it is closed by the counters, and the reason mixed up.
+    @Test func `counters close the finger path`() throws {
+        let machine = Machine()
+        try machine.setUp()
+        machine.disk.attempts?.finger.count = 5
+        let locked = status(of: machine).status
+        #expect(locked.fingerClosure == .biometryLockout(limit: 5))
+        #expect(locked.attention == [.fingerLockedOut(failures: 5)])
+
+        machine.disk.attempts?.finger.count = 0
+        machine.time.reboot()
+        let rebooted = status(of: machine).status
+        #expect(rebooted.fingerClosure == .pinRequiredAfterBoot && rebooted.attention.isEmpty)
+        #expect(rebooted.pin?.lastUse == .beforeStartUp)
+        #expect(status(of: machine, fingers: false).status.fingerClosure == .switchedOff)
+    }
+
+    // Would catch: a disabled PIN, a wait or a used-up share that an administrator is not told of.
+    @Test func `the PIN's door is told`() throws {
+        let machine = Machine()
+        try machine.setUp()
+        machine.disk.attempts?.pin.byAnotherPerson = 3
+        #expect(status(of: machine).status.lockout?.closedTo == [.anotherPerson])
+        machine.disk.attempts?.pin.byPerson = 5
+        machine.disk.attempts?.pin.wait = Wait(since: machine.time.now, seconds: 900)
+        machine.time.pass(100)
+        #expect(status(of: machine).status.lockout?.pin == .waiting(seconds: 800))
+        machine.disk.attempts?.pin.byPerson = 7
+        let disabled = status(of: machine).status
+        #expect(disabled.lockout?.pin == .disabled && disabled.attention.first == .pinDisabled)
+    }
+
+    // Would catch: "on" while no reader could take a touch, or another reader being taken for the user's.
+    @Test func `the user's reader must be there`() throws {
+        let machine = Machine()
+        try machine.setUp()
+        let other = status(of: machine, readers: .present([.of(.outside)])).status
+        #expect(other.fingerClosure == .readerNotAvailable(.noReader) && other.attention.isEmpty)
+        #expect(other.readers == .present([.of(.outside)]))
+        #expect(
+            status(of: machine, readers: .problem(.busy)).status.fingerClosure == .readerNotAvailable(.busy))
+        let both = status(of: machine, readers: .present([.of(.outside), .of(.inside)])).status
+        #expect(both.fingerClosure == nil && both.readers == .present([.of(.inside)]))
+    }
+
+    // Would catch: faults of the records mixed up, or told as "not set up", which would invite to overwrite them.
+    @Test(arguments: [RecordFault.damaged, .foreign, .otherUser, .newer, .keyLost, .unsafe])
+    func `faults are told apart`(fault: RecordFault) throws {
+        let machine = Machine()
+        try machine.setUp()
+        for kind in [RecordKind.identity, .attempts, .prints] {
+            machine.disk.damage = [(kind, fault)]
+            let found = status(of: machine).status
+            #expect(found.record == .faulty(kind, fault))
+            #expect(found.attention == [.recordFaulty(kind, fault)])
+            #expect((found.pin != nil) == (kind == .prints))
+            #expect(machine.disk.holder == nil)
+        }
+        machine.disk.damage = [(.identity, .renamed)]
+        #expect(status(of: machine).status.attention == [.renamed])
+    }
+
+    // Would catch: a lock kept, or a fault swallowed, when any one call fails.
+    @Test func `every call may fail`() throws {
+        let machine = Machine()
+        try machine.setUp()
+        let calls = status(of: machine).calls.count
+        for number in 1...calls {
+            let actor = machine.process("status", isAdministrator: true)
+            actor.process.failAt = number
+            var ledger = actor.ledger()
+            let found = ledger.status(
+                uid: 1000, userName: Machine.alice, fingersAllowed: true, readers: .present(machine.readers))
+            #expect(machine.disk.holder == nil, "the lock is kept after call \(number)")
+            if actor.process.calls[number - 1].canFail {
+                #expect(found.record != .usable || found.fingerClosure != nil, "call \(number) was swallowed")
+            }
+        }
+        #expect(machine.disk.violations.isEmpty)
+    }
+}

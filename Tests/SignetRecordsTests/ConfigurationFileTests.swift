@@ -1,0 +1,184 @@
+import Foundation
+import SignetPolicy
+import Testing
+
+@testable import SignetRecords
+
+private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+private func read(_ text: String) -> ConfigurationFile { ConfigurationFile(Array(text.utf8)) }
+
+@Suite struct ConfigurationFileTests {
+    /// Catches a reader that asks for more than the format: an empty file means the defaults.
+    @Test(arguments: ["", "\n", "# nothing\n", "  \t\n\r\n", "\u{FEFF}# mark\n", "#"]) func emptyMeansDefaults(
+        text: String
+    ) {
+        let file = read(text)
+        #expect(file.problems == [])
+        #expect(file.configuration == Configuration())
+    }
+
+    /// Catches a key that sets nothing, blanks that count, and a last line without its end.
+    @Test(arguments: ["\n", "\r\n"]) func readsEveryKey(lineEnd: String) {
+        let lines = [
+            "finger=no", "finger_tries = 2", "\tfinger_limit\t=\t3", "finger_timeout = 60 ", "reader_timeout = 15",
+            "# comment", "pin_limit = 5", "", "pin_min_length = 8", "pin_max_length = 8", "pin_fresh_hours = 1",
+            "argon2_passes = 16", "argon2_memory = 1024", "sensor_helper = /opt/a b/ü#1",
+        ]
+        let file = read(lines.joined(separator: lineEnd))
+        var expected = Configuration()
+        expected.finger = false
+        expected.fingerTries = 2
+        expected.fingerLimit = 3
+        expected.fingerTimeout = 60
+        expected.readerTimeout = 15
+        expected.pinLimit = 5
+        expected.pinMinimumLength = 8
+        expected.pinMaximumLength = 8
+        expected.pinFreshHours = 1
+        expected.argon2Passes = 16
+        expected.argon2MemoryMiB = 1024
+        expected.sensorHelper = Array("/opt/a b/ü#1".utf8)
+        #expect(file.problems == [])
+        #expect(file.configuration == expected)
+    }
+
+    /// Catches a problem that is passed over, or told with a wrong place or cause.
+    @Test(arguments: [
+        ("finger_limit = 6", "line 1, column 16: finger_limit must be between 1 and 5"),
+        ("\n\nfinger_limit=0", "line 3, column 14: finger_limit must be between 1 and 5"),
+        ("finger_timeout = 61", "line 1, column 18: finger_timeout must be between 5 and 60 seconds"),
+        ("argon2_memory = 99999999999999999999999", "line 1, column 17: argon2_memory must be between 64 and 1024 MiB"),
+        ("finger_limit = 05", "line 1, column 16: finger_limit must be a whole number between 1 and 5"),
+        ("finger_limit = -1", "line 1, column 16: finger_limit must be a whole number between 1 and 5"),
+        ("finger_limit = 3.0", "line 1, column 16: finger_limit must be a whole number between 1 and 5"),
+        ("finger_limit =", "line 1, column 15: finger_limit must be a whole number between 1 and 5"),
+        ("finger_limit = 3 # strict", "line 1, column 18: a comment needs a line of its own"),
+        ("finger = Yes", "line 1, column 10: finger must be yes or no"),
+        ("  fingr = yes", "line 1, column 3: unknown key \"fingr\""),
+        ("Finger = yes", "line 1, column 1: unknown key \"Finger\""),
+        ("a\u{202E}b = 1", "line 1, column 1: unknown key \"a?b\""),
+        (" = yes", "line 1, column 2: there is no key before \"=\""),
+        (
+            " finger yes",
+            "line 1, column 2: \"=\" is missing; a line is \"key = value\", or a comment that begins with \"#\""
+        ),
+        ("finger = yes\nfinger = yes", "line 2, column 1: finger was set in line 1 already"),
+        ("finger = yes\rfinger = no", "line 1, column 13: a control character is not allowed here"),
+        ("# ü\u{1B}[2J", "line 1, column 4: a control character is not allowed here"),
+        ("finger = yes\r", "line 1, column 13: a control character is not allowed here"),
+        ("sensor_helper = bin/x", "line 1, column 17: sensor_helper must be an absolute path without \"..\", or empty"),
+        (
+            "sensor_helper = /a/../x",
+            "line 1, column 17: sensor_helper must be an absolute path without \"..\", or empty"
+        ),
+        ("sensor_helper = /a//x", "line 1, column 17: sensor_helper must be an absolute path without \"..\", or empty"),
+        ("sensor_helper = /", "line 1, column 17: sensor_helper must be an absolute path without \"..\", or empty"),
+        ("pin_max_length = 5", "line 1, column 18: pin_max_length must not be below pin_min_length"),
+        (
+            "pin_max_length = 20\npin_min_length = 21",
+            "line 1, column 18: pin_max_length must not be below pin_min_length"
+        ),
+    ]) func problems(text: String, sentence: String) {
+        let file = read(text)
+        #expect(file.problems.map(\.sentence) == [sentence])
+        #expect(file.configuration == .strictest)
+    }
+
+    /// Catches bytes that are no text, where the place is what helps.
+    @Test func refusesWhatIsNotUTF8() {
+        let file = ConfigurationFile(Array("# ü\nfinger ".utf8) + [0xC3, 0x28])
+        #expect(file.problems == [ConfigurationProblem(line: 2, column: 8, cause: .notUTF8)])
+    }
+
+    /// Catches a reader that stops at the first problem, or lets the good lines rule beside the bad one.
+    @Test func collectsAllProblems() {
+        let file = read("finger_tries = 9\nfinger_limit = 4\nnonsense\nwhat = 1\n")
+        #expect(file.problems.map(\.line) == [1, 3, 4])
+        #expect(file.configuration == .strictest)
+    }
+
+    /// Catches a file that makes the reader work or report without end.
+    @Test func hasLimits() {
+        #expect(read(String(repeating: "x\n", count: 30_000)).problems.count == ConfigurationFile.problemLimit)
+        #expect(read(String(repeating: "x\n", count: 30_000)).problems.last?.cause == .moreProblems)
+        #expect(read(String(repeating: "#", count: ConfigurationFile.sizeLimit)).problems == [])
+        let large = read(String(repeating: "#", count: ConfigurationFile.sizeLimit + 1))
+        #expect(large.problems.map(\.sentence) == ["line 1, column 1: the file is larger than 64 KiB"])
+        #expect(large.configuration == .strictest)
+    }
+
+    /// Catches a trap, or a damaged file that loosens the policy without a problem.
+    @Test func mutationsNeitherTrapNorLoosen() throws {
+        let shipped = Array(try Data(contentsOf: root.appending(path: "pam/signet.conf")))
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<300 {
+            var bytes = shipped
+            for _ in 0..<8 { bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(in: 0...255) }
+            let file = ConfigurationFile(bytes)
+            #expect(file.problems.isEmpty || file.configuration == .strictest)
+            #expect(file.problems.allSatisfy { $0.line >= 1 && $0.column >= 1 && !$0.sentence.isEmpty })
+            for key in ConfigurationKey.allCases {
+                var configuration = Configuration()
+                let accepted = configuration.set(key, to: file.configuration.value(of: key))
+                #expect(accepted)
+            }
+        }
+    }
+}
+
+@Suite struct ShippedConfigurationTests {
+    /// The shipped file with the comment sign before each key removed, and the keys in their order.
+    private func uncommented() throws -> (text: String, keys: [String]) {
+        let text = try String(contentsOf: root.appending(path: "pam/signet.conf"), encoding: .utf8)
+        var keys: [String] = []
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line -> Substring in
+            guard line.hasPrefix("#"), let first = line.dropFirst().first, first.isLetter else { return line }
+            keys.append(String(line.dropFirst().prefix { $0 != " " }))
+            return line.dropFirst()
+        }
+        return (lines.joined(separator: "\n"), keys)
+    }
+
+    /// Catches a default in the shipped file that is not the one in force, and a key that it does not show.
+    @Test func showsEveryDefault() throws {
+        let (text, keys) = try uncommented()
+        let file = read(text)
+        #expect(file.problems.map(\.sentence) == [])
+        #expect(file.configuration == Configuration())
+        #expect(keys == KeyDescription.all.map(\.name))
+        for description in KeyDescription.all {
+            #expect(text.contains("\n\(description.name) = \(description.defaultText)".trimmingSuffix() + "\n"))
+        }
+    }
+
+    /// Catches a shipped file that sets something, or is not usable as it is.
+    @Test func setsNothing() throws {
+        let text = try String(contentsOf: root.appending(path: "pam/signet.conf"), encoding: .utf8)
+        #expect(text.split(separator: "\n").allSatisfy { $0.hasPrefix("#") })
+        #expect(read(text).problems == [])
+    }
+
+    /// Catches a bound that was changed in the table and not in the explanation beside the key.
+    @Test func explainsTheBounds() throws {
+        let text = try String(contentsOf: root.appending(path: "pam/signet.conf"), encoding: .utf8)
+        var explanations: [String: String] = [:]
+        for paragraph in text.components(separatedBy: "\n\n") {
+            for description in KeyDescription.all where paragraph.contains("\n#\(description.name) =") {
+                explanations[description.name] = paragraph.replacingOccurrences(of: "\n# ", with: " ")
+            }
+        }
+        for description in KeyDescription.all {
+            #expect(explanations[description.name]?.contains(description.boundsText.replacing("an ", with: "")) == true)
+        }
+    }
+}
+
+extension String {
+    fileprivate func trimmingSuffix() -> String {
+        var result = self
+        while result.hasSuffix(" ") { result.removeLast() }
+        return result
+    }
+}
