@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -47,10 +46,14 @@ static void close_from(unsigned first) {
     for (unsigned descriptor = first; descriptor < end; descriptor++) (void)close((int)descriptor);
 }
 
-/// Takes the caller's dispositions and mask away; execve would keep what is ignored and what is blocked.
-static void reset_signals(void) {
+void signet_reset_signals(void) {
     struct sigaction standard = {.sa_handler = SIG_DFL};
-    for (int number = 1; number < NSIG; number++) (void)sigaction(number, &standard, NULL);
+    // The kernel's own structure, whose size and layout differ by machine; all zero is the default everywhere.
+    static const unsigned long kernel_standard[8] = {0};
+    for (int number = 1; number < NSIG; number++)
+        // glibc keeps its two signals to itself, and a caller may have ignored them by the bare system call.
+        if (sigaction(number, &standard, NULL) != 0)
+            (void)syscall(SYS_rt_sigaction, number, kernel_standard, NULL, (size_t)(_NSIG / 8));
     sigset_t none;
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
@@ -72,18 +75,37 @@ static int set_descriptors(int socket) {
     return 0;
 }
 
+// The 16-bit calls of old 32-bit ports cannot name every user.
+#ifdef SYS_setresuid32
+#define SET_GROUPS SYS_setgroups32
+#define SET_GROUP SYS_setresgid32
+#define SET_USER SYS_setresuid32
+#else
+#define SET_GROUPS SYS_setgroups
+#define SET_GROUP SYS_setresgid
+#define SET_USER SYS_setresuid
+#endif
+
+/// Makes root the real user and group too, by the bare system calls: glibc's functions signal all threads that it knows
+/// of (nptl(7)) and would wait here for ever for those that only the parent has.
+static int become_root(void) {
+    if (syscall(SET_GROUPS, (size_t)0, NULL) != 0) return -1;
+    if (syscall(SET_GROUP, (gid_t)0, (gid_t)0, (gid_t)0) != 0) return -1;
+    return syscall(SET_USER, (uid_t)0, (uid_t)0, (uid_t)0) == 0 ? 0 : -1;
+}
+
 /// Becomes the helper, or ends.
 _Noreturn static void become(const char *path, const char *const *arguments, int socket) {
     static const char *const environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL};
     // Under sudo and su the real user is the caller, who could signal and freeze the helper. Groups go first.
-    if (geteuid() == 0 && (setgroups(0, NULL) != 0 || setresgid(0, 0, 0) != 0 || setresuid(0, 0, 0) != 0)) _exit(127);
+    if (geteuid() == 0 && become_root() != 0) _exit(127);
     // A session of its own: Ctrl-C and Ctrl-Z of the terminal do not reach it.
     (void)setsid();
     umask(077);
     // The descriptors first, for a caller's tight limit could forbid ours.
     set_limits();
     if (set_descriptors(socket) != 0 || chdir("/") != 0) _exit(127);
-    reset_signals();
+    signet_reset_signals();
     (void)execve(path, (char *const *)arguments, (char *const *)environment);
     _exit(127);
 }

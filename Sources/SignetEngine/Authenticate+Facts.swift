@@ -45,25 +45,37 @@ where
         guard let set = ledger.readablePrints() else { return .notApproved }
         if state.identity.approvals.isEmpty && set.entries.isEmpty { return .notEnrolled }
         if let counters = try ledger.countersClose(state.attempts) { return counters }
+        // Approved prints that are gone altogether leave a reader that only the approval names.
+        var readers = set.readers()
+        for approval in state.identity.approvals where !readers.contains(approval.reader) {
+            readers.append(approval.reader)
+        }
+        var isOpen = false
         var closure: FingerClosure?
-        for reader in set.readers() {
-            guard let why = try ledger.review(state, set, on: reader, presence: nil) else { return nil }
+        for reader in readers {
+            guard let why = try ledger.review(state, set, on: reader, presence: nil) else {
+                isOpen = true
+                continue
+            }
+            // A change on any reader closes the finger path on all of them (rule 5).
+            if case .enrollmentChanged = why {
+                try ledger.rememberChange(why)
+                return why
+            }
             closure = closure ?? why
         }
-        // Approved prints that are gone altogether leave no reader to review.
-        if closure == nil, let approval = state.identity.approvals.first {
-            closure = .enrollmentChanged(EnrollmentChange(from: approval.prints, to: []))
-        }
-        let why = closure ?? .notEnrolled
-        try ledger.rememberChange(why)
-        return why
+        return isOpen ? nil : closure ?? .notEnrolled
     }
 
     /// Asks for a secret; the answer stays in this one place until it is used.
     mutating func ask(_ prompt: Prompt) -> AuthenticationEvent {
         secret = nil
         do throws(ConversationError) {
-            let answer = try person.ask(prompt)
+            var answer = try person.ask(prompt)
+            if prompt == .recoveryCode {
+                let length = answer.withMutableBytes { typed in RecoveryCode.normalise(&typed) }
+                answer.truncate(to: length)
+            }
             guard answer.count > 0 else { return .answeredNothing }
             secret = consume answer
             return .answered

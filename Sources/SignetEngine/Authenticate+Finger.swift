@@ -21,6 +21,7 @@ where
             let gallery = set.gallery(of: reader)
             if gallery.isEmpty { continue }
             if let why = try ledger.review(state, set, on: reader, presence: nil) {
+                try ledger.rememberChange(why)
                 closure = closure ?? why
                 continue
             }

@@ -2,8 +2,8 @@ internal import SignetPolicy
 
 /// One line of the journal: `key=value` pairs with stable names, ASCII, no secret.
 ///
-/// A value with anything but letters, digits and `._/:@%+-` in it stands in double quotes, where `"`, `\` and every byte
-/// that is not printable ASCII are `\xHH`: no value can end its quotes, its line, or be taken for another key.
+/// A value with anything but letters, digits and `._/:@%+-` in it stands in double quotes, where `"`, `\` and every
+/// byte that is not printable ASCII are `\xHH`: no value can end its quotes, its line, or be taken for another key.
 package struct JournalLine {
     /// The longest line in bytes; RFC 5424 asks receivers to take 2,048.
     package static let lengthLimit = 1_200

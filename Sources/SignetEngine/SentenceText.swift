@@ -3,8 +3,8 @@ package import SignetPolicy
 extension Prompt {
     /// What stands before the hidden field; it ends in a colon and a space.
     ///
-    /// `user` comes from outside and is shown as `UTF8Text.printable` makes it. `service` is PAM's name of the program; no
-    /// prompt differs by it so far.
+    /// `user` comes from outside and is shown as `UTF8Text.printable` makes it. `service` is PAM's name of the program;
+    /// no prompt differs by it so far.
     package func text(user: [UInt8], service: [UInt8]) -> String {
         switch self {
         case .pin(because: nil): Prompt.typeYourPIN

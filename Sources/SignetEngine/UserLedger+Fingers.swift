@@ -39,7 +39,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     ///
     /// Answers why the path is closed where the match does not count; it stays charged then.
     package mutating func settleMatch(_ session: ReaderSession, index: Int) throws(LedgerFailure) -> FingerClosure? {
-        guard fingerCharge != nil, index >= 0, index < session.gallery.count else { throw .unavailable }
+        guard let charge = fingerCharge, index >= 0, index < session.gallery.count else { throw .unavailable }
         fingerCharge = nil
         return try hold { (ledger) throws(LedgerFailure) in
             guard var state = try ledger.loadHeld() else { throw .recordUnusable }
@@ -54,7 +54,10 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             if session.presence[index] == .missing {
                 return try ledger.close(&state, .enrollmentChanged(EnrollmentChange(added: 0, removed: 1)))
             }
-            if let closed = try ledger.countersClose(state.attempts) { return closed }
+            // The door is judged as it was before this very try, or the last one that is allowed could never succeed.
+            var before = state.attempts
+            ledger.policy.refund(charge, &before.finger)
+            if let closed = try ledger.countersClose(before) { return closed }
             ledger.policy.fingerSucceeded(&state.attempts)
             try ledger.save(state.attempts)
             return nil

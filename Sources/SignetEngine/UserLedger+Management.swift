@@ -46,7 +46,8 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
 
     /// Puts a new PIN in place of the old one; the signing key stays, and with it every approval.
     ///
-    /// After a recovery code the code is used up. Fails where the identity is no longer the key's.
+    /// After a recovery code the code is used up. Fails where the identity is no longer the key's, or the code is not the
+    /// record's any more: of two who type one code at once, one alone sets a PIN.
     package mutating func replacePIN(
         _ pin: borrowing SecretBytes, key: borrowing SecretBytes, after purpose: SecretPurpose
     ) throws(LedgerFailure) {
@@ -57,13 +58,20 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         let now = try now()
         let changedAt = time.wallTime()
         try change(key) { (ledger, state) throws(LedgerFailure) in
+            if purpose == .recoveryCode {
+                guard let opened = ledger.openedRecovery, opened == state.identity.recovery else { throw .unavailable }
+            }
             state.identity.pin = wrapped
             state.identity.pinChangedAt = changedAt
             state.identity.pinSetByAdministrator = false
-            if purpose == .recoveryCode { state.identity.recovery = nil }
             try ledger.save(state.identity)
             ledger.policy.pinSucceeded(&state.attempts, at: now)
             try ledger.save(state.attempts)
+            // The code goes last: a crash before it leaves a PIN that is disabled together with the code that mends it.
+            if purpose == .recoveryCode {
+                state.identity.recovery = nil
+                try ledger.save(state.identity)
+            }
         }
     }
 

@@ -38,7 +38,9 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         // A record without a recovery code has nothing to open: the answer is "wrong", and stays charged.
         guard let wrapped = purpose == .pin ? open.identity.pin : open.identity.recovery else { return nil }
         do throws(VaultError) {
-            return try vault.unwrap(wrapped, with: secret, for: purpose, publicKey: open.identity.publicKey)
+            let key = try vault.unwrap(wrapped, with: secret, for: purpose, publicKey: open.identity.publicKey)
+            if purpose == .recoveryCode, key != nil { openedRecovery = wrapped }
+            return key
         } catch {
             let failure = failed(error)
             refund(purpose)

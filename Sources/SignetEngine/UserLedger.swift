@@ -29,6 +29,8 @@ package struct UserLedger<
     package let caller: CallerClass
     /// The charge of a secret that is being compared; it ends with the hold of the lock.
     var openCharge: OpenCharge?
+    /// The recovery code's wrapping that was opened; a new PIN is stored only while it is still the record's.
+    var openedRecovery: WrappedKey?
     /// The charge of a finger that is awaited.
     var fingerCharge: Charge?
 

@@ -86,7 +86,8 @@ package struct AuthenticationMachine: Equatable, Sendable {
         switch (state, event) {
         case (.begun, .facts(let facts)): return begin(facts)
 
-        case (.askingUnknown, .answered), (.askingUnknown, .answeredNothing): return go(.comparingUnknown, .spendTime)
+        case (.askingUnknown, .answered): return go(.comparingUnknown, .spendTime)
+        case (.askingUnknown, .answeredNothing): return askAgain()
         case (.comparingUnknown, .notMatched): return refuse(.unknownUser, saying: .wrongPIN(triesLeft: nil))
 
         case (.askingPIN, .answered): return go(.chargingPIN, .chargePIN)

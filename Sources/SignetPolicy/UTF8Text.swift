@@ -27,8 +27,9 @@ package enum UTF8Text {
 
     /// A name from outside as it may be shown on a terminal: at most `limit` characters, a longer one ends in "...".
     ///
-    /// Control characters (C0, C1, delete), line and paragraph separators, marks that turn the direction of writing or are
-    /// invisible, and bytes that are not UTF-8 become "?": no name can move the cursor, colour, hide or forge what follows.
+    /// Control characters (C0, C1, delete), line and paragraph separators, marks that turn the direction of writing or
+    /// are invisible, and bytes that are not UTF-8 become "?": no name can move the cursor, colour, hide or forge what
+    /// follows.
     package static func printable(_ bytes: [UInt8], limit: Int = 64) -> String {
         var result: [UInt8] = []
         var index = 0

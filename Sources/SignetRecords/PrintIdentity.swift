@@ -2,12 +2,12 @@ internal import SignetPolicy
 
 /// What makes a print this print, as bytes to be hashed: kind, driver, device id and data.
 ///
-/// These are what libfprint's `fp_print_equal` compares. User name, finger, date and description are not among them: the
-/// same print has others when the reader lists it than when it was enrolled.
+/// These are what libfprint's `fp_print_equal` compares. User name, finger, date and description are not among them:
+/// the same print has others when the reader lists it than when it was enrolled.
 ///
 /// The form is that of `CanonicalBytes`, each field with its length in eight bytes, big-endian, before it: the domain
-/// "signet print identity v1", the kind in eight bytes, driver, device id, data. It is written here once more because the
-/// data is the secret and must not pass through an array.
+/// "signet print identity v1", the kind in eight bytes, driver, device id, data. It is written here once more because
+/// the data is the secret and must not pass through an array.
 extension PrintTemplate {
     private static let domain = LiteralBytes("signet print identity v1")
 

@@ -14,10 +14,11 @@ package enum PrintTemplateError: Error, Equatable, Sendable {
 
 /// Where the parts of a print lie in libfprint's serialized form.
 ///
-/// That form is "FP3" and a little-endian GVariant of type `(issbymsmsia{sv}v)`: kind, driver, device id, whether the reader
-/// stores it, finger, user name, description, day of enrollment, extensions, data (libfprint 1.94, `fp_print_serialize`).
-/// The template stays where it is: the value holds ranges of its bytes and no copy. libfprint itself ends its process on
-/// many malformed templates, so this reader is strict, and it is the only one that runs outside the helper.
+/// That form is "FP3" and a little-endian GVariant of type `(issbymsmsia{sv}v)`: kind, driver, device id, whether the
+/// reader stores it, finger, user name, description, day of enrollment, extensions, data (libfprint 1.94,
+/// `fp_print_serialize`). The template stays where it is: the value holds ranges of its bytes and no copy. libfprint
+/// itself ends its process on many malformed templates, so this reader is strict, and it is the only one that runs
+/// outside the helper.
 package struct PrintTemplate: Equatable, Sendable {
     /// How libfprint compares the print.
     package enum Kind: UInt8, Equatable, Sendable {
@@ -57,7 +58,8 @@ package struct PrintTemplate: Equatable, Sendable {
         let extensions = try tuple.framed(bytes, alignment: 8)
         data = try tuple.last(bytes, alignment: 8)
 
-        // Extensions are empty in every libfprint up to 1.94.10; what a later one puts there could matter to a comparison.
+        // Extensions are empty in every libfprint up to 1.94.10; what a later one puts there could matter to a
+        // comparison.
         guard extensions.isEmpty, let kind = UInt8(exactly: kindNumber).flatMap(Kind.init) else { throw .unsupported }
         guard stored <= 1, fingerNumber <= 10, !driver.isEmpty else { throw .malformed }
         guard driver.count <= 64, device.count <= 128 else { throw .unsupported }
@@ -96,9 +98,9 @@ package struct PrintTemplate: Equatable, Sendable {
 
 /// Reads the members of a GVariant tuple in turn (GLib, "GVariant Specification" 1.0, sections 2.3.6 and 2.4.1–2.5).
 ///
-/// Members without a fixed size end where framing offsets at the tuple's end say, the first one's offset coming last; the
-/// last member needs none. An offset has one byte, or two in a tuple of more than 255 bytes; more than 65,535
-/// bytes are beyond the limit for templates.
+/// Members without a fixed size end where framing offsets at the tuple's end say, the first one's offset coming last;
+/// the last member needs none. An offset has one byte, or two in a tuple of more than 255 bytes; more than 65,535 bytes
+/// are beyond the limit for templates.
 private struct TupleReader {
     /// Where the next offset ends; it moves down to `bodyEnd`.
     private var offsetEnd: Int

@@ -5,6 +5,8 @@ internal import CPlatform
     static func main() {
         let arguments = CommandLine.arguments.dropFirst()
         guard arguments.allSatisfy({ $0 == "--allow-virtual" }), isStartedBySignet() else { _exit(2) }
+        // Swift's runtime catches crashes to print a backtrace, which takes seconds: a helper that crashes is to be gone.
+        signet_reset_signals()
         Session(allowsVirtual: !arguments.isEmpty).run()
     }
 

@@ -1,11 +1,13 @@
 #define _GNU_SOURCE
 #include "cterminal.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -111,6 +113,38 @@ int signet_terminal_echoes(int master) {
     struct termios modes;
     if (tcgetattr(master, &modes) != 0) return -1;
     return (modes.c_lflag & ECHO) != 0;
+}
+
+int signet_terminal_is_waiting(int master) {
+    pid_t group = tcgetpgrp(master);
+    DIR *processes = group > 0 ? opendir("/proc") : NULL;
+    if (!processes) return -1;
+    int members = 0, waiting = 1;
+    for (struct dirent *entry; (entry = readdir(processes));) {
+        char path[300], text[512], state;
+        int its_group;
+        snprintf(path, sizeof path, "/proc/%s/stat", entry->d_name);
+        int file = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+        if (file < 0) continue;
+        ssize_t length = read(file, text, sizeof text - 1);
+        close(file);
+        text[length < 0 ? 0 : length] = 0;
+        // The name before the state may hold anything but ends with the last bracket (proc(5)).
+        const char *rest = strrchr(text, ')');
+        if (!rest || sscanf(rest, ") %c %*d %d", &state, &its_group) != 2 || its_group != group) continue;
+        members++;
+        if (state != 'S') waiting = 0;
+    }
+    closedir(processes);
+    return members > 0 && waiting;
+}
+
+int signet_terminal_settle(int master, int milliseconds) {
+    for (long long end = now_milliseconds() + milliseconds;;) {
+        if (signet_terminal_is_waiting(master) == 1) return 1;
+        if (now_milliseconds() > end) return 0;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
 }
 
 int signet_wait_within(pid_t child, int milliseconds, int *status) {

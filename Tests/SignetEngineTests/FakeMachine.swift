@@ -86,6 +86,25 @@ final class Machine {
     /// The recovery code that was made, as typed.
     private(set) var code: [UInt8] = []
 
+    /// The same machine once more, to go another way from here.
+    func copy() -> Machine {
+        let other = Machine()
+        other.disk.identity = disk.identity
+        other.disk.prints = disk.prints
+        other.disk.attempts = disk.attempts
+        other.disk.damage = disk.damage
+        other.disk.torn = disk.torn
+        other.disk.guesses = disk.guesses
+        other.time.boot = time.boot
+        other.time.seconds = time.seconds
+        other.time.wall = time.wall
+        other.time.isUnreadable = time.isUnreadable
+        other.configuration = configuration
+        other.readers = readers
+        other.code = code
+        return other
+    }
+
     /// Starts a process.
     func process(_ name: String = "sudo", isAdministrator: Bool = false) -> Actor {
         Actor(self, FakeProcess(name, isAdministrator: isAdministrator))

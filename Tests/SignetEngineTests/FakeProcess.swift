@@ -63,6 +63,9 @@ final class FakeProcess {
     /// Factors whose last charge was followed by a comparison, so that it must not be refunded.
     var compared: [Factor] = []
 
+    /// The series of finger failures that this process's last charge belongs to.
+    var fingerSeries: UInt64?
+
     init(_ name: String, isAdministrator: Bool = false) {
         self.name = name
         self.isAdministrator = isAdministrator
@@ -84,6 +87,9 @@ final class FakeProcess {
         let nth = calls.count { $0 == call }
         return faults.contains { $0.call == call && ($0.nth == nil || $0.nth == nth) }
     }
+
+    /// Whether anything was written, or was tried to be.
+    var wrote: Bool { calls.contains { $0.writes } }
 
     func count(_ call: PortCall) -> Int { calls.count { $0 == call } }
 }

@@ -26,7 +26,6 @@ final class FakeSensor: FingerSensor {
     private(set) var isOpen = false
     private(set) var isArmed = false
     private(set) var stops = 0
-    private var armedEpoch: UInt64?
 
     init(_ disk: Disk, _ process: FakeProcess, readers: [ReaderDescription], touches: [Touch] = []) {
         self.disk = disk
@@ -67,7 +66,6 @@ final class FakeSensor: FingerSensor {
         if !isOpen { disk.violated("armed a closed reader", by: process) }
         isArmed = true
         arms += 1
-        armedEpoch = disk.attempts?.finger.epoch
     }
 
     func awaitTouch(seconds: Int) -> Touch {
@@ -89,7 +87,7 @@ final class FakeSensor: FingerSensor {
     }
 
     private func counted() {
-        disk.wasTouched(armedIn: armedEpoch, process)
+        disk.wasTouched(process)
         process.compared.append(.finger)
     }
 

@@ -64,20 +64,25 @@ final class Disk {
         checkCounters("compared", process)
     }
 
-    /// A finger lay on the reader that was armed while the counter had this epoch.
-    func wasTouched(armedIn epoch: UInt64?, _ process: FakeProcess) {
-        // A touch whose charge was cleared meanwhile, by a right PIN or a reset, belongs to no series.
-        guard epoch == attempts?.finger.epoch else { return }
+    /// A finger lay on the armed reader: it must be charged.
+    func wasTouched(_ process: FakeProcess) {
+        guard let series = process.fingerSeries else { return violated("touched uncharged", by: process) }
+        // A touch whose charge was cleared meanwhile, by a right PIN or a reset, belongs to no series any more.
+        guard series == attempts?.finger.epoch else { return }
         guesses.finger += 1
         checkCounters("touched", process)
     }
 
     private func checkCounters(_ what: String, _ process: FakeProcess) {
+        if !isCounted { violated("\(what) uncharged", by: process) }
+    }
+
+    /// Whether there are at least as many failures on disk as comparisons were made.
+    var isCounted: Bool {
+        guard identity != nil else { return true }
         let now = attempts ?? Attempts()
-        if now.pin.total < guesses.pin || now.recovery.total < guesses.recovery || Int(now.finger.count) < guesses.finger
-        {
-            violated("\(what) uncharged", by: process)
-        }
+        return now.pin.total >= guesses.pin && now.recovery.total >= guesses.recovery
+            && Int(now.finger.count) >= guesses.finger
     }
 
     func write(_ new: Attempts, _ process: FakeProcess) {
@@ -103,7 +108,10 @@ final class Disk {
             forget(factor)
             return
         }
-        if new.count == old.count + 1 { process.compared.removeAll { $0 == factor } }
+        if new.count == old.count + 1 {
+            process.compared.removeAll { $0 == factor }
+            if factor == .finger { process.fingerSeries = new.epoch }
+        }
         if new.count > old.count + 1 { violated("charged \(factor) more than once", by: process) }
         if new.count == old.count - 1, process.compared.contains(factor) {
             violated("refunded \(factor) after a comparison", by: process)

@@ -60,11 +60,13 @@ private func managed(_ act: ManagementAct) -> JournalEvent { .management(act, by
             (refused(.fingerPathClosed(.remote)), "event=authentication outcome=refused reason=remote"),
             (
                 .failure(factor: .pin, attempts: attempts(pin: 1, others: 2, remote: 3)),
-                "event=failure factor=pin finger_failures=0 pin_failures=6 pin_by_others=2 pin_by_remote=3 recovery_failures=1"
+                "event=failure factor=pin finger_failures=0 pin_failures=6 pin_by_others=2 pin_by_remote=3 "
+                    + "recovery_failures=1"
             ),
             (
                 .failure(factor: .finger, attempts: attempts(finger: 5)),
-                "event=failure factor=finger finger_failures=5 pin_failures=0 pin_by_others=0 pin_by_remote=0 recovery_failures=1"
+                "event=failure factor=finger finger_failures=5 pin_failures=0 pin_by_others=0 pin_by_remote=0 "
+                    + "recovery_failures=1"
             ),
             (
                 .failure(factor: .recoveryCode, attempts: attempts()),

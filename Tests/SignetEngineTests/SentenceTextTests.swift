@@ -15,7 +15,8 @@ private let sudo = Array("sudo".utf8)
             (.password, "Password: "),
             (
                 .recoveryCode,
-                "Your PIN is disabled. Type your recovery code, or ask an administrator to run \"signet lockout reset --user alice\": "
+                "Your PIN is disabled. Type your recovery code, or ask an administrator to run "
+                    + "\"signet lockout reset --user alice\": "
             ),
             (.newPIN, "New PIN: "),
             (.newPINAgain, "New PIN again: "),
@@ -89,7 +90,8 @@ private let sudo = Array("sudo".utf8)
             (.waiting(seconds: .max), "Too many wrong PINs. Try again in 307445734561825861 minutes."),
             (
                 .pinDisabled,
-                "Your PIN is disabled. Use your recovery code, or ask an administrator to run \"signet lockout reset --user alice\"."
+                "Your PIN is disabled. Use your recovery code, or ask an administrator to run "
+                    + "\"signet lockout reset --user alice\"."
             ),
             (.shareUsedUp, "Too many wrong PINs were typed this way. It opens again when alice next uses the PIN."),
             (.pinNotSet, "alice has no Signet PIN yet. Set one with \"sudo signet setup\", or ask an administrator."),

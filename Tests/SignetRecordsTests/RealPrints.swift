@@ -1,7 +1,7 @@
 import Foundation
 
-/// Prints that libfprint 1.94.5 itself serialized, each three times: as its driver made it, with user name, finger, day and
-/// description set, and with an empty description and no user name.
+/// Prints that libfprint 1.94.5 itself serialized, each three times: as its driver made it, with user name, finger, day
+/// and description set, and with an empty description and no user name.
 enum RealPrints {
     struct Case: Sendable {
         let driver: String

@@ -1,6 +1,8 @@
 // typist: works a program at a pseudo-terminal from a list of steps, and shows what a person would have seen.
 //
-//   typist [--as USER] [--within SECONDS] COMMAND ARGUMENT…  < steps
+//   typist [--as USER] [--within SECONDS] [--narrate] COMMAND ARGUMENT…  < steps
+//
+// With --narrate what is done stands between the shown text, as ‹types 1234›. The steps:
 //
 //   wait TEXT             until the program has shown TEXT (past what an earlier wait found)
 //   type TEXT             types TEXT and Return
@@ -11,9 +13,7 @@
 #define _GNU_SOURCE
 #include <cterminal.h>
 
-#include <ctype.h>
 #include <errno.h>
-#include <grp.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,6 +25,7 @@
 static char shown[1 << 20];
 static size_t shown_length, seen;
 static struct signet_child child;
+static int narrates;
 
 static long long now(void) {
     struct timespec time;
@@ -42,6 +43,10 @@ static int gather(int milliseconds) {
     }
     fflush(stdout);
     return count != 0 && count != -1;
+}
+
+static void narrate(const char *what, const char *words) {
+    if (narrates) printf("‹%s%s›", what, words), fflush(stdout);
 }
 
 static void give_up(const char *step) {
@@ -72,13 +77,18 @@ static void take_step(char *line, long long milliseconds) {
     } else if (strncmp(line, "type", 4) == 0) {
         // A prompt switches the echo off and throws away what was typed before (TCSAFLUSH): so not before it has.
         while (signet_terminal_echoes(child.input) == 1 && now() < end - milliseconds + 300) gather(5);
+        if (*rest) narrate("types ", rest);
+        else narrate("presses Return", "");
         if (dprintf(child.input, "%s\r", rest) < 0) give_up(line);
     } else if (strncmp(line, "key ", 4) == 0) {
+        signet_terminal_settle(child.input, 1000);
+        narrate("presses Ctrl-", rest);
         if (dprintf(child.input, "%c", rest[0] & 0x1f) < 0) give_up(line);
     } else if (strncmp(line, "reader ", 7) == 0) {
         char *words = strchr(rest, ' '), answer[4096];
         if (!words) give_up(line);
         *words++ = 0;
+        narrate("virtual reader: ", words);
         ssize_t result = signet_ask_socket(rest, words, (int)milliseconds, answer, sizeof answer);
         if (result < 0) give_up(words);
     } else if (line[0] && line[0] != '#') {
@@ -91,9 +101,10 @@ int main(int argc, char **argv) {
     const char *user = NULL;
     long long milliseconds = 30000;
     int place = 1;
-    for (; place + 1 < argc && strncmp(argv[place], "--", 2) == 0; place += 2) {
-        if (strcmp(argv[place], "--as") == 0) user = argv[place + 1];
-        else if (strcmp(argv[place], "--within") == 0) milliseconds = atoi(argv[place + 1]) * 1000LL;
+    for (; place + 1 < argc && strncmp(argv[place], "--", 2) == 0; place++) {
+        if (strcmp(argv[place], "--narrate") == 0) narrates = 1;
+        else if (strcmp(argv[place], "--as") == 0) user = argv[++place];
+        else if (strcmp(argv[place], "--within") == 0) milliseconds = atoi(argv[++place]) * 1000LL;
         else break;
     }
     if (place >= argc) return fprintf(stderr, "usage: typist [--as USER] [--within SECONDS] COMMAND…\n"), 125;

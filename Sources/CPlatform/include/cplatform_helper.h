@@ -17,6 +17,9 @@ enum { SIGNET_HELPER_SOCKET = 3 };
 pid_t signet_start_helper(const char *_Nonnull path, const char *const _Nullable *_Nonnull arguments, int socket,
                           int *_Nonnull pidfd);
 
+/// Gives every signal its default action and empties the mask; execve would keep what is ignored and what is blocked.
+void signet_reset_signals(void);
+
 /// Kills the child: by its pidfd where there is one, since a caller that ignores SIGCHLD lets its pid be used anew.
 void signet_kill_helper(pid_t pid, int pidfd);
 

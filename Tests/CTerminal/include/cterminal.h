@@ -34,6 +34,14 @@ int signet_terminal_resize(int master, unsigned short rows, unsigned short colum
 /// Whether the terminal echoes what is typed: 1 or 0, or -1 for an error.
 int signet_terminal_echoes(int master);
 
+/// Whether every process of the terminal's foreground job sleeps, as one does that waits for a key: 1 or 0, or -1 for an error.
+int signet_terminal_is_waiting(int master);
+
+/// Waits until the foreground job sleeps. Answers 1, or 0 when it did not within the milliseconds.
+///
+/// A program such as sudo may lose a Ctrl-C that comes between its prompt and its read(2).
+int signet_terminal_settle(int master, int milliseconds);
+
 /// Waits for the child's end; answers 1 with its wait status, 0 when it still runs, -1 for an error.
 int signet_wait_within(pid_t child, int milliseconds, int *_Nonnull status);
 

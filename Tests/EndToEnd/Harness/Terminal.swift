@@ -64,8 +64,11 @@ final class Terminal {
     /// Types a line and Return.
     func type(line text: String) throws { try type(text + "\r") }
 
-    /// Presses Ctrl and a letter, as `press("c")`.
-    func press(_ letter: Character) throws { try child.write([(letter.asciiValue ?? 0) & 0x1f]) }
+    /// Presses Ctrl and a letter, as `press("c")`, once the program waits for a key.
+    func press(_ letter: Character) throws {
+        _ = signet_terminal_settle(child.descriptor, 1000)
+        try child.write([(letter.asciiValue ?? 0) & 0x1f])
+    }
 
     /// Waits for a prompt for a secret: the text, and then that keys are no longer shown.
     func waitForSecretPrompt(_ text: String, within seconds: Double = 10) throws {

@@ -1,0 +1,67 @@
+import SignetEngine
+import SignetPolicy
+import SignetRecords
+import Testing
+
+/// Each story as it is written: verdict, all that the person met in order, journal, and what stands on disk.
+@Suite struct StoryTests {
+    /// The comments beside the stories say which fault each would catch.
+    @Test(arguments: PINStories.all) func pin(_ story: Story) throws { try check(story) }
+    @Test(arguments: FingerStories.all) func finger(_ story: Story) throws { try check(story) }
+    @Test(arguments: ChangeStories.all) func change(_ story: Story) throws { try check(story) }
+    @Test(arguments: RecoveryStories.all) func recovery(_ story: Story) throws { try check(story) }
+
+    private func check(_ story: Story) throws {
+        let machine = try story.prepared()
+        let actor = story.begin(machine)
+        #expect(machine.disk.violations.isEmpty, "before the story")
+        let outcome = story.run(actor)
+        #expect(outcome == story.outcome)
+        #expect(actor.person.met == story.met)
+        #expect(actor.person.answers.isEmpty || outcome != .granted(.pin), "an answer was not asked for")
+        // One line a decision: exactly one says how it ended.
+        let endings = actor.journal.events.filter { if case .authentication = $0 { true } else { false } }
+        #expect(endings.count == 1)
+        try story.after(machine, actor)
+        #expect(Story.wrongs(machine, actor, outcome) == [])
+        #expect(actor.process.calls.last == .stopListening, "signals act when all is settled")
+    }
+
+    /// Catches a wait that is missing, too short or too long, or a tenth failure that does not disable.
+    @Test func tenWrongPINs() throws {
+        let machine = Machine()
+        try machine.setUp()
+        func attempt(_ answer: Answer) -> Outcome { Outcome(machine.process().authenticate([answer])) }
+        for _ in 1...4 { #expect(attempt(.wrong) == .refused(.authenticationFailed)) }
+        for wait: UInt64 in [60, 300, 900, 3600, 3600] {
+            #expect(attempt(.wrong) == .refused(.pinLockout(.waiting(seconds: wait))))
+            machine.time.pass(wait - 1)
+            #expect(attempt(.right) == .refused(.pinLockout(.waiting(seconds: 1))))
+            machine.time.pass(1)
+        }
+        let last = machine.process()
+        #expect(Outcome(last.authenticate([.wrong])) == .refused(.pinLockout(.disabled)))
+        #expect(last.person.notices == [.wrongPIN(triesLeft: nil), .pinDisabled])
+        machine.time.pass(1_000_000)
+        machine.time.reboot()
+        #expect(attempt(.cancels) == .refused(.cancelled), "the recovery code is asked for, and nothing else")
+        #expect(machine.attempts.pin.total == 10 && machine.disk.violations.isEmpty)
+    }
+
+    /// Catches a record fault that lets anybody in, compares anything, or reads like another one in the journal.
+    @Test(arguments: [RecordFault.damaged, .foreign, .otherUser, .renamed, .newer, .missing, .unsafe, .keyLost])
+    func unusableRecords(_ fault: RecordFault) throws {
+        for kind in [RecordKind.identity, .attempts] {
+            let machine = Machine()
+            try machine.setUp()
+            machine.disk.damage = [(kind, fault)]
+            let actor = machine.process()
+            let outcome = Outcome(actor.authenticate([.right], touches: [.matched(index: 0)]))
+            #expect(outcome == .refused(.recordUnusable))
+            #expect(actor.person.met == [.notice(.recordUnusable)])
+            #expect(actor.journalHas(.recordFault(kind, fault)))
+            #expect(actor.vault.comparisons == 0 && actor.sensor.arms == 0)
+            #expect(!actor.process.wrote)
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import SignetEngine
+import SignetPlatform
+import SignetPolicy
+import Testing
+
+extension SensorTests {
+    /// What a helper gets of its parent, what its parent keeps of it, and which files are helpers at all.
+    @Suite struct HelperStartTests {
+        /// Catches anything of the caller that reaches the helper: environment, descriptors, signals, limits, folder.
+        @Test func nothingOfTheCallerIsLeft() throws {
+            let stage = try Stage()
+            let file = stage.folder + "/facts"
+            let path = try stage.script(
+                """
+                tr '\\0' '\\n' < /proc/$$/environ > '\(file).environ'
+                (cat /proc/$$/status > '\(file).status')
+                cat /proc/$$/limits > '\(file).limits'
+                cat /proc/$$/stat > '\(file).stat'
+                (ls -l /proc/$$/fd > '\(file).fds')
+                readlink /proc/$$/cwd > '\(file).cwd'
+                umask > '\(file).umask'
+                """)
+            setenv("FP_VIRTUAL_DEVICE", "/tmp/attack", 1)
+            setenv("LD_PRELOAD", "/tmp/attack.so", 1)
+            defer {
+                unsetenv("FP_VIRTUAL_DEVICE")
+                unsetenv("LD_PRELOAD")
+            }
+            var blocked = sigset_t()
+            var before = sigset_t()
+            sigfillset(&blocked)
+            pthread_sigmask(SIG_BLOCK, &blocked, &before)
+            signal(SIGPIPE, SIG_IGN)
+            let open = open("/etc/passwd", O_RDONLY)
+            let high = fcntl(open, F_DUPFD, 300)
+            defer {
+                close(open)
+                close(high)
+                signal(SIGPIPE, SIG_DFL)
+                pthread_sigmask(SIG_SETMASK, &before, nil)
+            }
+            var sensor = client(path)
+            #expect(throws: ReaderProblem.helperFailed) { try sensor.readers() }
+            func text(_ name: String) throws -> String {
+                try String(contentsOfFile: file + "." + name, encoding: .utf8)
+            }
+            #expect(try text("environ") == "PATH=/usr/bin:/bin\nLC_ALL=C\n")
+            let status = try text("status")
+            #expect(status.contains("Uid:\t0\t0\t0\t0"))
+            #expect(status.contains("Gid:\t0\t0\t0\t0"))
+            #expect(status.contains("Groups:\t \n"))
+            #expect(status.contains("SigBlk:\t0000000000000000"))
+            #expect(status.contains("SigIgn:\t0000000000000000"))
+            // Lines of ls(1): "… 0 -> /dev/null". What the shell itself opened, on the script, does not count.
+            let links = try text("fds").split(separator: "\n").filter { $0.contains(" -> ") }.map { line in
+                line.split(separator: " ").suffix(3).joined(separator: " ")
+            }
+            let inherited = links.filter { !$0.hasSuffix(" -> \(path)") }.sorted()
+            #expect(inherited.count == 4, "\(inherited)")
+            #expect(inherited.prefix(3) == ["0 -> /dev/null", "1 -> /dev/null", "2 -> /dev/null"])
+            #expect(inherited.last?.hasPrefix("3 -> socket:") == true)
+            #expect(try text("cwd") == "/\n")
+            #expect(try text("umask") == "0077\n")
+            let limits = try text("limits").split(separator: "\n").map { $0.split(separator: " ") }
+            #expect(limits.contains { $0.prefix(5) == ["Max", "core", "file", "size", "0"] })
+            #expect(limits.contains { $0.prefix(4) == ["Max", "open", "files", "128"] })
+            // Fields 1 and 6 of stat: the session is the helper's own.
+            let fields = try text("stat").split(separator: " ")
+            #expect(fields[0] == fields[5])
+        }
+
+        /// Catches a helper that somebody else than root could have put there or changed.
+        @Test func unsafeHelpersAreNotStarted() throws {
+            let stage = try Stage()
+            let mark = stage.folder + "/started"
+            let good = try stage.script("touch '\(mark)'", name: "good")
+            let groupWritable = try stage.script("touch '\(mark)'", mode: 0o775, name: "group")
+            let notExecutable = try stage.script("touch '\(mark)'", mode: 0o644, name: "plain")
+            let foreign = try stage.script("touch '\(mark)'", name: "foreign")
+            chown(foreign, 65_534, 65_534)
+            let link = stage.folder + "/link"
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: good)
+            let open = stage.folder + "/open"
+            try FileManager.default.createDirectory(atPath: open, withIntermediateDirectories: false)
+            try FileManager.default.copyItem(atPath: good, toPath: open + "/helper")
+            chmod(open, 0o777)
+            let paths = [
+                groupWritable, notExecutable, foreign, link, open + "/helper", stage.folder, stage.folder + "/absent",
+                "",
+                "/",
+                "good", stage.folder + "/./good", stage.folder + "/open/../good", good + "\0x",
+            ]
+            for path in paths {
+                var sensor = client(path)
+                #expect(throws: ReaderProblem.helperFailed, "\(path)") { try sensor.readers() }
+                #expect(!FileManager.default.fileExists(atPath: mark), "\(path)")
+            }
+            var sensor = client(good)
+            #expect(throws: ReaderProblem.helperFailed) { try sensor.readers() }
+            #expect(FileManager.default.fileExists(atPath: mark))
+        }
+
+        private static func descriptorCount() -> Int {
+            (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? -1
+        }
+
+        /// Catches a child or descriptor that stays behind, once for each authentication of a long-lived caller.
+        @Test(arguments: [false, true]) func nothingStaysInTheParent(ignoresChildren: Bool) throws {
+            let stage = try Stage()
+            var sensor = client(try stage.virtual("FP_VIRTUAL_DEVICE"))
+            let identity = ReaderIdentity(driver: Array("virtual_device".utf8), device: Array("0".utf8))
+            guard let none = makeSet([], identity, onReader: false) else { return }
+            if ignoresChildren { signal(SIGCHLD, SIG_IGN) }
+            defer { signal(SIGCHLD, SIG_DFL) }
+            let before = Self.descriptorCount()
+            for _ in 0..<30 {
+                try? FileManager.default.removeItem(atPath: stage.pidPath)
+                _ = try sensor.open(identity, for: none, gallery: [])
+                let pid = stage.pid()
+                #expect(kill(pid, 0) == 0)
+                sensor.close()
+                sensor.close()
+                #expect(waitpid(pid, nil, WNOHANG) == -1)
+                #expect(errno == ECHILD)
+                #expect(kill(pid, 0) == -1)
+            }
+            // Other tests of the process open a few meanwhile; thirty rounds would leave thirty.
+            #expect(Self.descriptorCount() - before < 15)
+        }
+
+        /// Catches a helper that lives on when its parent is gone: the socket's end is its own.
+        @Test func helperEndsWithItsSocket() throws {
+            let stage = try Stage()
+            let identity = ReaderIdentity(driver: Array("virtual_device".utf8), device: Array("0".utf8))
+            guard let none = makeSet([], identity, onReader: false) else { return }
+            do {
+                var sensor = client(try stage.virtual("FP_VIRTUAL_DEVICE"))
+                _ = try sensor.open(identity, for: none, gallery: [])
+                let status = try String(contentsOfFile: "/proc/\(stage.pid())/status", encoding: .utf8)
+                // Confined once the reader is open.
+                #expect(status.contains("NoNewPrivs:\t1"))
+                #expect(status.contains("Uid:\t65534\t65534\t65534\t65534"))
+                #expect(status.contains("CapEff:\t0000000000000000"))
+            }
+            #expect(kill(stage.pid(), 0) == -1)
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import SignetEngine
+import SignetPlatform
+import SignetPolicy
+import SignetRecords
+import SignetSecrets
+import Testing
+
+/// All tests of the reader helper, one at a time: a child that another test starts just now would hold a script open for
+/// writing, and a script that is open for writing cannot be executed (ETXTBSY of execve(2)).
+@Suite(.serialized, .enabled(if: Stage.obstacle == nil, Comment(rawValue: Stage.obstacle ?? "")))
+enum SensorTests {}
+
+/// A folder that root alone may write, for helpers of a test; it lies in the build folder, since /tmp is everybody's.
+final class Stage {
+    let folder: String
+    /// Sockets have short paths.
+    let socketFolder: String
+
+    static let packageRoot = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().path
+
+    /// The real helper, with all links resolved, or nil where it is not built.
+    static let helper: String? = {
+        let build = ProcessInfo.processInfo.environment["SIGNET_BUILD"] ?? packageRoot + "/.build/debug"
+        guard let path = realpath(build + "/signet-sensor", nil) else { return nil }
+        defer { free(path) }
+        return String(cString: path)
+    }()
+
+    /// Why the tests cannot run here, or nil.
+    static let obstacle: String? = {
+        if geteuid() != 0 { return "needs root: a helper must belong to root" }
+        guard let helper else { return "signet-sensor is not built" }
+        var path = helper
+        while path != "/" {
+            var about = stat()
+            guard lstat(path, &about) == 0, about.st_uid == 0, about.st_mode & 0o022 == 0 else {
+                return "\(path) is not root's alone"
+            }
+            path = (path as NSString).deletingLastPathComponent
+        }
+        return nil
+    }()
+
+    init() throws {
+        let parent = URL(fileURLWithPath: Stage.helper ?? "/nonexistent/x").deletingLastPathComponent().path
+        folder = parent + "/sensor-tests-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        chmod(folder, 0o755)
+        var template = Array("/tmp/signet-XXXXXX\0".utf8CString)
+        socketFolder = template.withUnsafeMutableBufferPointer { String(cString: mkdtemp($0.baseAddress!)) }
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: folder)
+        try? FileManager.default.removeItem(atPath: socketFolder)
+    }
+
+    var socketPath: String { socketFolder + "/s" }
+    var pidPath: String { folder + "/pid" }
+
+    /// Writes an executable shell script; answers its path.
+    func script(_ lines: String, mode: mode_t = 0o755, name: String = "helper") throws -> String {
+        let path = folder + "/" + name
+        try ("#!/bin/sh\necho $$ > '\(pidPath)'\n" + lines + "\n").write(
+            toFile: path, atomically: false, encoding: .utf8)
+        chmod(path, mode)
+        return path
+    }
+
+    /// A helper that speaks with one of libfprint's virtual readers.
+    func virtual(_ variable: String, arguments: String = "--allow-virtual") throws -> String {
+        try script("export \(variable)='\(socketPath)'\nexec '\(Stage.helper ?? "")' \(arguments)")
+    }
+
+    /// The helper's pid, which the script has written before anything else.
+    func pid() -> pid_t {
+        for _ in 0..<500 {
+            if let text = try? String(contentsOfFile: pidPath, encoding: .utf8), text.hasSuffix("\n"),
+                let pid = pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines))
+            {
+                return pid
+            }
+            usleep(10_000)
+        }
+        return -1
+    }
+}
+
+/// Octal escapes for printf(1) that write one event as one packet.
+func escaped(_ event: SensorEvent) throws -> String {
+    var memory = [UInt8](repeating: 0, count: 4096)
+    var span = memory.mutableSpan
+    let length = try event.encode(into: &span)
+    return memory[..<length].map { "\\" + String($0, radix: 8).leftPadded(3) }.joined()
+}
+
+extension String {
+    func leftPadded(_ length: Int) -> String { String(repeating: "0", count: max(0, length - count)) + self }
+}
+
+func client(_ path: String, openSeconds: Int = 5) -> SensorClient {
+    SensorClient(helper: Array(path.utf8), openSeconds: openSeconds)
+}
+
+/// Runs `body` on a thread of its own, while the test's thread waits for the reader; `join` waits for its end.
+final class Background: @unchecked Sendable {
+    private let done = DispatchSemaphore(value: 0)
+
+    init(_ body: @escaping @Sendable () -> Void) {
+        Thread.detachNewThread { [done] in
+            body()
+            done.signal()
+        }
+    }
+
+    func join() { _ = done.wait(timeout: .now() + 30) }
+}
+
+/// A set of prints that all belong to one reader, from the templates of enrollments.
+func makeSet(_ templates: [[UInt8]], _ reader: ReaderIdentity, onReader: Bool) -> EnrollmentSet? {
+    var entries: [PrintEntry] = []
+    var all: [UInt8] = []
+    for (index, template) in templates.enumerated() {
+        guard let finger = Finger(number: UInt8(index + 1)) else { return nil }
+        let place = all.count..<all.count + template.count
+        entries.append(
+            PrintEntry(finger: finger, reader: reader, onReader: onReader, enrolledAt: 0, template: place))
+        all += template
+    }
+    guard let secret = SecretBytes(copying: all.span) else { return nil }
+    return EnrollmentSet(generation: 1, entries: entries, templates: secret)
+}
+
+extension SecretBytes {
+    /// The bytes as an array, for tests only.
+    borrowing func copied() -> [UInt8] { withBytes { span in (0..<span.count).map { span[$0] } } }
+}
