@@ -15,7 +15,7 @@ extension Surroundings {
             })
     }
 
-    private static func environment(_ name: String) -> String? {
+    static func environment(_ name: String) -> String? {
         // SAFETY: the environment is not changed by this program; the string is copied at once.
         guard let value = unsafe getenv(name) else { return nil }
         // SAFETY: getenv answers a string with an end.

@@ -5,31 +5,47 @@ internal import SignetSecrets
 /// The person at the terminal; or, for `--stdin`, the program that gives one PIN on standard input.
 struct CommandConversation: Conversation, ~Copyable {
     private let source: Source
+    /// The user's login name, for sentences that name them.
+    private let userName: [UInt8]
+    /// In the place of the prompt for a recovery code, which speaks to somebody who is locked out.
+    private let recoveryPrompt: String?
 
     private enum Source: ~Copyable {
         case terminal(Terminal)
         case standardInput
+        case nobody
     }
 
     /// The terminal; refuses where there is none, for a secret is never taken from anywhere else unasked.
-    static func onTerminal() throws(Failure) -> CommandConversation {
+    static func onTerminal(
+        with target: TargetUser, recoveryPrompt: String? = nil
+    ) throws(Failure) -> CommandConversation {
         guard let terminal = Terminal() else {
             throw Failure(.no, "there is no terminal to ask on", hint: "run it in a terminal")
         }
-        return CommandConversation(source: .terminal(terminal))
+        return CommandConversation(
+            source: .terminal(terminal), userName: target.name, recoveryPrompt: recoveryPrompt)
     }
 
     /// One line of standard input for each question.
-    static func onStandardInput() -> CommandConversation { CommandConversation(source: .standardInput) }
+    static func onStandardInput(with target: TargetUser) -> CommandConversation {
+        CommandConversation(source: .standardInput, userName: target.name, recoveryPrompt: nil)
+    }
+
+    /// Nobody, for tasks that ask for nothing.
+    static func withNobody(about target: TargetUser) -> CommandConversation {
+        CommandConversation(source: .nobody, userName: target.name, recoveryPrompt: nil)
+    }
 
     mutating func ask(_ prompt: Prompt) throws(ConversationError) -> SecretBytes {
         switch source {
+        case .nobody: throw .unusable
         case .standardInput:
             guard let line = StandardInput.readSecretLine(limit: Terminal.answerLimit) else { throw .unusable }
             return line
         case .terminal(let terminal):
             do throws(Terminal.Interruption) {
-                return try terminal.readHidden(Sentence.text(of: prompt))
+                return try terminal.readHidden(text(of: prompt))
             } catch {
                 throw error == .cancelled ? .cancelled : .unusable
             }
@@ -38,8 +54,14 @@ struct CommandConversation: Conversation, ~Copyable {
 
     mutating func tell(_ notice: Notice) {
         switch source {
-        case .standardInput: Output.message(Sentence.text(of: notice))
-        case .terminal(let terminal): terminal.write(Sentence.text(of: notice) + "\n")
+        case .standardInput: Output.message(notice.text(user: userName))
+        case .nobody: break
+        case .terminal(let terminal): terminal.write(notice.text(user: userName) + "\n")
         }
+    }
+
+    private func text(of prompt: Prompt) -> String {
+        if prompt == .recoveryCode, let recoveryPrompt { return recoveryPrompt }
+        return prompt.text(user: userName, service: Array("signet".utf8))
     }
 }

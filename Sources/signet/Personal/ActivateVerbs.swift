@@ -1,0 +1,62 @@
+internal import SignetEngine
+internal import SignetPolicy
+
+extension Command {
+    /// `signet activate`.
+    static let activate = Command(
+        "activate", "switch fingers on, with PIN and a touch", options: [.user, .json],
+        details: """
+            Approves the fingers that are enrolled now. Look at them first with "sudo signet list": where one was added that \
+            is not yours, delete it before.
+            """
+    ) { (invocation) throws(Failure) in
+        var task = try PersonalTask(invocation)
+        if task.target.byAdministrator {
+            throw Failure(
+                .notPermitted, "only \(task.target.text) can switch these fingers on",
+                hint: "\(task.target.text) runs \"sudo signet activate\"")
+        }
+        let activated = try task.run { (tasks, screen) throws(ManagementRefusal) in
+            try tasks.activate(on: &screen)
+        }
+        var text =
+            activated.reader == nil
+            ? "No finger is left; the change is settled. Enrol one with \"sudo signet enroll\".\n"
+            : "\(activated.prints) \(activated.prints == 1 ? "finger is" : "fingers are") switched on.\n"
+        if activated.readersLeft > 0 { text += "Run it again for the fingers of the other reader.\n" }
+        invocation.answer(ActivateAnswer(activated, task.target), text: text)
+        return .yes
+    }
+
+    /// `signet deactivate`.
+    static let deactivate = Command(
+        "deactivate", "switch fingers off; they stay enrolled", options: [.user, .json],
+        details: "The PIN goes on working. \"sudo signet activate\" switches them on again."
+    ) { (invocation) throws(Failure) in
+        var task = try PersonalTask(invocation, asking: .nobody)
+        try task.run { (tasks, screen) throws(ManagementRefusal) in try tasks.deactivate(on: &screen) }
+        invocation.answer(
+            DeactivateAnswer(user: task.target.text, active: false),
+            text: "Fingers are switched off. Switch them on again with \"sudo signet activate\".\n")
+        return .yes
+    }
+}
+
+/// What `activate` answers.
+struct ActivateAnswer: Encodable, Equatable {
+    let user: String
+    let fingers: Int
+    let readersLeft: Int
+
+    init(_ outcome: Activated, _ target: TargetUser) {
+        user = target.text
+        fingers = outcome.prints
+        readersLeft = outcome.readersLeft
+    }
+}
+
+/// What `deactivate` answers.
+struct DeactivateAnswer: Encodable, Equatable {
+    let user: String
+    let active: Bool
+}

@@ -1,0 +1,63 @@
+internal import SignetEngine
+internal import SignetPolicy
+
+extension Option {
+    fileprivate static let all = Option("--all", "every finger")
+}
+
+extension Command {
+    /// `signet delete`.
+    static let delete = Command(
+        "delete", "delete a finger", operands: "FINGER|--all", operandLimit: 2, options: [.all, .user, .json],
+        details: """
+            Deletes it from this machine and from the reader's memory. Your PIN keeps the other fingers switched on; where \
+            an administrator deletes with --user, they are off until that user runs "sudo signet activate".
+            """
+    ) { (invocation) throws(Failure) in
+        let selection: FingerSelection
+        switch (invocation.has(.all), invocation.operands.isEmpty) {
+        case (true, true): selection = .all
+        case (false, false): selection = .finger(try Finger(argument: invocation.operands))
+        case (true, false):
+            throw Failure(.usage, "either a finger or --all, not both", hint: "see \"signet delete --help\"")
+        case (false, true): throw Failure(.usage, "which finger?", hint: "name it, or see \"sudo signet list\"")
+        }
+        var task = try PersonalTask(invocation, asking: .user)
+        let deleted = try task.run { (tasks, screen) throws(ManagementRefusal) in
+            try tasks.delete(selection, on: &screen)
+        }
+        invocation.answer(DeleteAnswer(deleted, task.target), text: DeleteAnswer.text(of: deleted, task.target))
+        return .yes
+    }
+}
+
+/// What `delete` answers.
+struct DeleteAnswer: Encodable, Equatable {
+    let user: String
+    let deleted: [String]
+    /// Prints that still lie in a reader's memory; nothing matches them any more.
+    let leftOnReader: Int
+    let fingers: Int
+    /// Whether the fingers that remain count.
+    let active: Bool
+
+    init(_ outcome: FingersDeleted, _ target: TargetUser) {
+        user = target.text
+        deleted = outcome.fingers.map(\.name)
+        leftOnReader = outcome.leftOnReader
+        fingers = outcome.remaining
+        active = outcome.approved
+    }
+
+    static func text(of outcome: FingersDeleted, _ target: TargetUser) -> String {
+        let names = outcome.fingers.map(\.name).joined(separator: ", ")
+        var text = "Deleted: \(names). \(outcome.remaining) \(outcome.remaining == 1 ? "finger remains" : "fingers remain").\n"
+        if outcome.leftOnReader > 0 {
+            text += "\(outcome.leftOnReader) could not be deleted from the reader's memory; they let nobody in any more.\n"
+        }
+        if outcome.remaining > 0, !outcome.approved {
+            text += "The others are off until \(target.text) runs \"sudo signet activate\".\n"
+        }
+        return text
+    }
+}

@@ -1,0 +1,57 @@
+internal import SignetEngine
+internal import SignetPlatform
+internal import SignetPolicy
+
+/// The management tasks on this machine.
+typealias Tasks = Management<
+    UserStore, SodiumVault, SystemClock, CommandJournal, SensorClient, CommandConversation
+>
+
+/// One task for one user: whom it is for, and all that it needs.
+struct PersonalTask: ~Copyable {
+    let target: TargetUser
+    let configuration: Configuration
+    var tasks: Tasks
+    var screen: TerminalScreen
+
+    /// Who is asked for secrets.
+    enum Asking {
+        /// The person at the terminal, which must be there.
+        case person
+        /// The user at the terminal; an administrator, who approves nothing, is not asked and needs no terminal.
+        case user
+        /// A program that gives one PIN.
+        case program
+        case nobody
+    }
+
+    /// Opens what the task needs. `creating` makes the store where there is none yet.
+    init(
+        _ invocation: Invocation, creating: Bool = false, asking: Asking = .person, recoveryPrompt: String? = nil
+    ) throws(Failure) {
+        let target = try Machine.target(invocation)
+        let configuration = Machine.configuration()
+        let person: CommandConversation
+        switch asking {
+        case .user where target.byAdministrator, .nobody: person = .withNobody(about: target)
+        case .program: person = .onStandardInput(with: target)
+        case .person, .user: person = try .onTerminal(with: target, recoveryPrompt: recoveryPrompt)
+        }
+        let ledger = try Machine.ledger(for: target, configuration, creating: creating)
+        self.target = target
+        self.configuration = configuration
+        tasks = Management(
+            ManagementRequest(
+                configuration: configuration, uid: target.uid, userName: target.name,
+                byAdministrator: target.byAdministrator, asksTwice: asking != .program),
+            ledger: ledger, sensor: Machine.sensor(configuration), person: person)
+        screen = TerminalScreen(showsCodes: asking != .program)
+    }
+
+    /// Runs a task and words its refusal.
+    mutating func run<Outcome>(
+        _ body: (inout Tasks, inout TerminalScreen) throws(ManagementRefusal) -> Outcome
+    ) throws(Failure) -> Outcome {
+        do throws(ManagementRefusal) { return try body(&tasks, &screen) } catch { throw Failure(error, target) }
+    }
+}

@@ -1,0 +1,117 @@
+internal import SignetEngine
+internal import SignetPolicy
+
+// What people read where a management task ends without what was asked for.
+
+extension Failure {
+    init(_ refusal: ManagementRefusal, _ target: TargetUser) {
+        let option = target.byAdministrator ? " --user \(target.text)" : ""
+        let whose = target.byAdministrator ? "\(target.text)'s" : "your"
+        switch refusal {
+        case .pinNotSet: self = .pinNotSet(target)
+        case .pinAlreadySet:
+            self.init(.no, "\(whose) PIN is set already", hint: "change it with \"sudo signet pin change\"")
+        case .wrongPIN:
+            self.init(.no, "the PIN was wrong", hint: "a forgotten PIN is replaced with \"sudo signet recovery-code use\"")
+        case .pinLockout(let lockout): self.init(lockout, "PIN", target)
+        case .recoveryCodeLockout(let lockout): self.init(lockout, "recovery code", target)
+        case .noRecoveryCode:
+            self.init(
+                .no, "there is no recovery code for \(target.text)",
+                hint: "make one with \"sudo signet recovery-code new\" while the PIN works")
+        case .wrongRecoveryCode:
+            self.init(.no, "the recovery code was wrong", hint: "it has 26 letters and digits; dashes do not matter")
+        case .newPINRefused:
+            self.init(.no, "no new PIN was set", hint: "choose one that is long and no pattern, and type it twice alike")
+        case .nowhereToShow:
+            self.init(.no, "there is no terminal to show the recovery code on", hint: "run it in a terminal")
+        case .cancelled: self.init(.cancelled, "")
+        case .timedOut: self.init(.no, "nobody answered in time", hint: "run it again")
+        case .nobodyToAsk:
+            self.init(.no, "nothing could be read", hint: "type at most \(Terminal.answerLimit) characters and Enter")
+        case .ledger(let failure): self.init(failure, target)
+        case .reader(let problem): self.init(problem)
+        case .activateFirst(let closure):
+            self.init(
+                .no, closure.isChange ? "\(whose) fingerprints were changed" : "\(whose) fingerprints are not switched on",
+                hint: "look at them with \"sudo signet list\", then run \"sudo signet activate\"")
+        case .biometryLockout:
+            self.init(
+                .lockedOut, "fingerprint is off after too many failed tries",
+                hint: target.byAdministrator
+                    ? "clear them with \"sudo signet lockout reset --finger\(option)\"" : "the PIN switches it on again")
+        case .alreadyEnrolled(let finger):
+            self.init(
+                .no, "\(whose) \(finger.name) is enrolled already",
+                hint: "name another finger, or delete it with \"sudo signet delete \(finger.argument)\(option)\"")
+        case .duplicate(of: .some(let finger)):
+            self.init(.no, "this finger is enrolled already, as \(finger.name)", hint: "use another finger")
+        case .duplicate(of: nil):
+            self.init(
+                .no, "the reader knows this finger already, and not as \(whose) own",
+                hint: "use another finger, or delete it for whom it was enrolled")
+        case .tooManyPrints:
+            self.init(.no, "no more fingers can be enrolled", hint: "delete one with \"sudo signet delete FINGER\"")
+        case .notConfirmed:
+            self.init(.no, "the touch was not recognised, and nothing was changed", hint: "run it again")
+        case .notEnrolled:
+            self.init(.no, "no such finger is enrolled for \(target.text)", hint: "see \"sudo signet list\(option)\"")
+        case .printsLeft(let count):
+            self.init(
+                .no, "\(count) \(count == 1 ? "finger is" : "fingers are") enrolled still",
+                hint: "delete them first with \"sudo signet delete --all\(option)\"")
+        }
+    }
+
+    /// A door that is closed.
+    init(_ lockout: PINLockout, _ secret: String, _ target: TargetUser) {
+        switch lockout {
+        case .waiting(let seconds):
+            let wait = seconds < 60 ? "\(seconds) s" : "\((seconds + 59) / 60) min"
+            self.init(.lockedOut, "too many wrong tries of the \(secret)", hint: "try again in \(wait)")
+        case .disabled:
+            self.init(
+                .lockedOut, "the \(secret) of \(target.text) is disabled",
+                hint: "use the recovery code with \"sudo signet recovery-code use\", or ask an administrator to run "
+                    + "\"signet lockout reset --user \(target.text)\"")
+        case .shareUsedUp:
+            self.init(
+                .lockedOut, "too many wrong tries of the \(secret) by somebody else",
+                hint: "it opens again when \(target.text) next uses the PIN")
+        }
+    }
+
+    /// The records, the keys or the machine.
+    init(_ failure: LedgerFailure, _ target: TargetUser) {
+        switch failure {
+        case .recordUnusable:
+            self.init(
+                .stateDamaged, "signet's record for \(target.text) is damaged",
+                hint: "see what is wrong with \"sudo signet doctor\"")
+        case .unavailable:
+            self.init(
+                .busy, "signet's record for \(target.text) cannot be used just now",
+                hint: "try again; the journal says why")
+        }
+    }
+
+    /// The reader.
+    init(_ problem: ReaderProblem) {
+        let hint =
+            switch problem {
+            case .noReader: "plug it in, or see what is there with \"sudo signet readers\""
+            case .busy: "end the program that uses it, and try again"
+            case .storageFull: "delete a finger with \"sudo signet delete FINGER\""
+            case .helperFailed: "see what is wrong with \"sudo signet doctor\""
+            default: "try again, or see \"sudo signet readers\""
+            }
+        let sentence = problem.sentence
+        self.init(
+            .readerNotAvailable, sentence.prefix(1).lowercased() + sentence.dropFirst().prefix { $0 != "." }, hint: hint)
+    }
+}
+
+extension FingerClosure {
+    /// Whether the prints are others than those that were approved.
+    fileprivate var isChange: Bool { if case .enrollmentChanged = self { true } else { false } }
+}
