@@ -28,15 +28,22 @@ extension Doctor {
 
     private func keyLines() -> [DoctorLine] {
         let path = Output.text(root) + "/key"
+        // Without its key or values nothing in the store can ever be opened again, not even to purge one user.
+        let lost = "restore \(Output.text(root)) from a backup; else rm -r \(Output.text(root)), and set each PIN anew"
         do throws(StoreError) {
             let key = try FileEnclave.read(root: root)
             _ = try StoreValues(root: root, masterKey: key)
             return [.ok("key", "the master key is a file that only root can read")]
         } catch {
             switch error {
-            case .fault(.store, .missing):
+            case .fault(.store, .keyLost), .fault(.store, .missing):
+                // Making the store was interrupted: the key comes last, and nobody's records depend on it yet.
+                if (try? UserStore.users(root: root).isEmpty) ?? true {
+                    let text = "there is no master key yet, and nobody has a PIN"
+                    return [DoctorLine(.note, "key", text, remedy: "sudo signet pin set --user NAME")]
+                }
                 let text = "the master key is missing: no record can be opened"
-                return [DoctorLine(.fail, "key", text, remedy: "restore \(path) from a backup, or purge all users")]
+                return [DoctorLine(.fail, "key", text, remedy: lost)]
             case .fault(.store, .unsafe):
                 let text = "the master key is a link, or others than root can read it"
                 return [DoctorLine(.fail, "key", text, remedy: "chown root:root \(path); chmod 400 \(path)")]
@@ -45,7 +52,7 @@ extension Doctor {
                 return [
                     DoctorLine(
                         .fail, "key", text,
-                        remedy: "restore \(Output.text(root))/values from a backup, or purge all users")
+                        remedy: lost)
                 ]
             case .fault(_, let fault):
                 return [
