@@ -25,14 +25,20 @@ package struct FileEnclave: MasterKeySource, ~Copyable {
         }
     }
 
-    /// The key, with the fault told apart for journal and doctor: missing, unsafe, damaged (a wrong length).
+    /// The key, with the fault told apart for people, journal and doctor.
+    ///
+    /// `missing`: no store was ever made, or nobody uses it yet. `keyLost`: users have records, and the key is gone.
+    /// `damaged`: a wrong length.
     package static func read(root: [UInt8]) throws(StoreError) -> SecretBytes {
+        let isUsed: Bool
         do throws(FileFault) {
             let folder = try SecureFolder(path: root)
-            return try read(in: folder)
+            if try folder.exists(.key) { return try read(in: folder) }
+            isUsed = try !folder.folder(.users).numbers().isEmpty
         } catch {
             throw StoreError(.store, error)
         }
+        throw .fault(.store, isUsed ? .keyLost : .missing)
     }
 
     static func read(in folder: borrowing SecureFolder) throws(FileFault) -> SecretBytes {
