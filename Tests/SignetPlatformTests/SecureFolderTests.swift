@@ -124,8 +124,7 @@ import Testing
         await #expect(processExitsWith: .success) { [path = path as String] in
             let secure = try SecureFolder(path: Array(path.utf8))
             try secure.replace(.identity, with: bytes(100).span)
-            var limit = rlimit(rlim_cur: 99, rlim_max: 99)
-            setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+            limitFileSize(to: 99)
             let fault = fileFault { try secure.replace(.identity, with: bytes(100, from: 1).span) }
             require(fault == .system(errno: EFBIG), 10)
             try secure.replace(.prints, with: bytes(99).span)
