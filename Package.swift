@@ -119,7 +119,10 @@ let package = Package(
                 "SignetPlatform", "SignetEngine", "SignetRecords", "SignetPolicy", "SignetSecrets", "CPlatform",
             ]),
         .testTarget(
-            name: "CommandLineTests", dependencies: ["signet", "SignetPlatform", "SignetEngine", "SignetPolicy"]),
+            name: "CommandLineTests",
+            dependencies: [
+                "signet", "SignetPlatform", "SignetEngine", "SignetPolicy", "SignetSecrets", "CPlatform", "CTerminal",
+            ]),
         .target(name: "CTerminal", path: "Tests/CTerminal", cSettings: strictC),
         .testTarget(name: "EndToEnd", dependencies: ["CTerminal"]),
     ],
