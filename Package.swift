@@ -121,7 +121,8 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "signet", "SignetPlatform", "SignetEngine", "SignetPolicy", "SignetSecrets", "CPlatform", "CTerminal",
+                "signet", "SignetPlatform", "SignetEngine", "SignetRecords", "SignetPolicy", "SignetSecrets", "CPlatform",
+                "CTerminal",
             ]),
         .target(name: "CTerminal", path: "Tests/CTerminal", cSettings: strictC),
         .testTarget(name: "EndToEnd", dependencies: ["CTerminal"]),

@@ -25,14 +25,18 @@ package struct FileEnclave: MasterKeySource, ~Copyable {
         }
     }
 
-    /// The key, with the fault told apart for journal and doctor: missing, unsafe, damaged (a wrong length).
+    /// The key, with the fault told apart for journal and doctor: keyLost, unsafe, damaged (a wrong length).
+    ///
+    /// `fault(.store, .missing)` only where there is no store: a store without its key is not taken for a new machine.
     package static func read(root: [UInt8]) throws(StoreError) -> SecretBytes {
-        do throws(FileFault) {
-            let folder = try SecureFolder(path: root)
-            return try read(in: folder)
-        } catch {
-            throw StoreError(.store, error)
+        let folder = try storeFolder(root)
+        do throws(FileFault) { return try read(in: folder) } catch {
+            throw error == .missing ? .fault(.store, .keyLost) : StoreError(.store, error)
         }
+    }
+
+    private static func storeFolder(_ root: [UInt8]) throws(StoreError) -> SecureFolder {
+        do throws(FileFault) { return try SecureFolder(path: root) } catch { throw StoreError(.store, error) }
     }
 
     static func read(in folder: borrowing SecureFolder) throws(FileFault) -> SecretBytes {

@@ -7,12 +7,9 @@ internal import SignetPolicy
 enum AdministratorLedger {
     /// The user's ledger, with the store's error kept, for status and doctor tell each apart.
     static func open(_ target: TargetUser, _ configuration: Configuration) throws(StoreError) -> Ledger {
-        let root = UserStore.standardRoot
-        let key = try FileEnclave.read(root: root)
-        return UserLedger(
-            store: try UserStore(root: root, uid: target.uid, userName: target.name, masterKey: key),
-            vault: try SodiumVault(root: root, masterKey: key), time: SystemClock(), log: CommandJournal(target),
-            configuration: configuration, caller: target.caller)
+        try StoreOpening.ledger(
+            uid: target.uid, userName: target.name, caller: target.caller, configuration: configuration,
+            log: CommandJournal(target))
     }
 
     /// The user named by `--user`: an account, or the uid of one that is gone but has records.

@@ -26,9 +26,9 @@ extension Command {
 
     /// `signet pam guard`.
     static let pamGuard = Command(
-        "pam guard", "print a service's file with Signet in the password's place", operands: "SERVICE", operandLimit: 1,
+        "pam guard", "print a service's file with Signet in it", operands: "SERVICE", operandLimit: 1,
         options: [.folder],
-        details: "Changes nothing. Exit status 1: it has to be done by hand, and the reason is told."
+        details: "Signet takes the password's place. Changes nothing. Exit status 1: it has to be done by hand, and the reason is told."
     ) { (invocation) throws(Failure) in
         let service = try services(invocation)[0]
         let bytes: [UInt8]

@@ -6,7 +6,7 @@ enum StatusText {
     /// What is the same for all users of a machine.
     struct Machine: Equatable {
         /// Where the master key lives.
-        var secrets = "key file, root's alone"
+        var secrets = "no store yet"
         /// Services that ask Signet.
         var services: [String] = []
         var isStandIn = false

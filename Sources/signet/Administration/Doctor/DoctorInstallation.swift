@@ -37,9 +37,9 @@ extension Doctor {
         let found = folders.filter { PlainFile.exists("\($0)/\(ModuleFile.name)") }
         guard let folder = found.first else {
             let text = "\(ModuleFile.name) is not installed"
-            return guarded.isEmpty
-                ? [DoctorLine(.note, "module", text, remedy: "scripts/install")]
-                : [DoctorLine(.fail, "module", "\(text), and \(guarded.count) services ask for it", remedy: "scripts/install")]
+            if guarded.isEmpty { return [DoctorLine(.note, "module", text, remedy: "scripts/install")] }
+            let services = guarded.joined(separator: ", ")
+            return [DoctorLine(.fail, "module", "\(text): nobody gets in by \(services)", remedy: "scripts/install")]
         }
         let path = "\(folder)/\(ModuleFile.name)"
         if let problem = SafePath.problem(with: Array(path.utf8), .file) { return [Doctor.line("module", problem)] }
