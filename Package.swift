@@ -122,6 +122,7 @@ let package = Package(
             name: "CommandLineTests",
             dependencies: [
                 "signet", "SignetPlatform", "SignetEngine", "SignetRecords", "SignetPolicy", "SignetSecrets", "CPlatform",
+                "CTerminal",
             ]),
         .target(name: "CTerminal", path: "Tests/CTerminal", cSettings: strictC),
         .testTarget(name: "EndToEnd", dependencies: ["CTerminal"]),

@@ -54,7 +54,10 @@ where
     private mutating func readers(of selection: FingerSelection) throws(ManagementRefusal) -> [ReaderIdentity] {
         let set = try prints()
         let readers = set.readers().filter { !set.indices(of: selection, on: $0).isEmpty }
-        if readers.isEmpty { throw .notEnrolled }
+        if readers.isEmpty {
+            guard !set.entries.isEmpty, case .finger(let finger) = selection else { throw .notEnrolled }
+            throw .noSuchFinger(finger)
+        }
         return readers
     }
 

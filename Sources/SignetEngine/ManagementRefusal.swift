@@ -34,8 +34,10 @@ package enum ManagementRefusal: Error, Equatable, Sendable {
     case tooManyPrints
     /// The confirming touch did not come, or did not match.
     case notConfirmed
-    /// There is no such print, or none at all.
+    /// There is no print at all.
     case notEnrolled
+    /// There are prints, but none of that finger.
+    case noSuchFinger(Finger)
     /// The PIN goes last: so many prints are there still.
     case printsLeft(Int)
 }

@@ -167,7 +167,7 @@ import Testing
             return
         }
         #expect(machine.disk.prints?.entries.map { Optional($0.finger) } == [middle])
-        #expect(machine.process().run([.types(Machine.pin)], delete(.finger(finger))).refusal == .notEnrolled)
+        #expect(machine.process().run([.types(Machine.pin)], delete(.finger(finger))).refusal == .noSuchFinger(finger))
         #expect(machine.disk.violations.isEmpty)
     }
 

@@ -55,7 +55,11 @@ extension Failure {
         case .notConfirmed:
             self.init(.no, "the touch was not recognised, and nothing was changed", hint: "run it again")
         case .notEnrolled:
-            self.init(.no, "no such finger is enrolled for \(target.text)", hint: "see \"sudo signet list\(option)\"")
+            self.init(
+                .no, "\(target.text) has no enrolled finger", hint: "enrol one with \"sudo signet enroll\(option)\"")
+        case .noSuchFinger(let finger):
+            self.init(
+                .no, "\(whose) \(finger.name) is not enrolled", hint: "see \"sudo signet list\(option)\"")
         case .printsLeft(let count):
             self.init(
                 .no, "\(count) \(count == 1 ? "finger is" : "fingers are") enrolled still",
