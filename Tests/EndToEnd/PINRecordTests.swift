@@ -64,7 +64,8 @@ import Testing
                 let journal = try JournalListener()
                 let refused = try Sudo.answer(user, [])
                 #expect(
-                    refused.isRefused && refused.count(of: Signet.damaged(user)) == 1, "\(damage.testDescription): \(refused)")
+                    refused.isRefused && refused.count(of: Signet.damaged(user)) == 1,
+                    "\(damage.testDescription): \(refused)")
                 #expect(refused.count(of: "PIN: ") == 0)
                 // The journal's line has all of these, in words that differ for each kind of damage.
                 let lines = journal.lines

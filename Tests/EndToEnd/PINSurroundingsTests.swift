@@ -8,9 +8,12 @@ import Testing
         let names = [
             "FP_VIRTUAL_DEVICE", "FP_VIRTUAL_DEVICE_STORAGE", "FP_VIRTUAL_DEVICE_IDENT", "FP_DRIVERS_ALLOWLIST",
             "FP_DRIVERS_WHITELIST", "FP_EMULATION", "G_MESSAGES_DEBUG", "G_DEBUG", "G_SLICE", "GIO_MODULE_DIR",
-            "GIO_EXTRA_MODULES", "GIO_USE_VFS", "GSETTINGS_BACKEND", "LIBUSB_DEBUG", "TSS2_LOG", "TSS2_LOGFILE", "TSS2_FAPICONF",
-            "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "LD_DEBUG", "LD_DEBUG_OUTPUT", "LD_BIND_NOT", "SWIFT_BACKTRACE",
-            "SWIFT_DEBUG_ENABLE_MALLOC_SCRIBBLE", "SWIFT_ROOT", "UMOCKDEV_DIR", "MALLOC_PERTURB_", "GCONV_PATH", "LOCPATH",
+            "GIO_EXTRA_MODULES", "GIO_USE_VFS", "GSETTINGS_BACKEND", "LIBUSB_DEBUG", "TSS2_LOG", "TSS2_LOGFILE",
+            "TSS2_FAPICONF",
+            "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "LD_DEBUG", "LD_DEBUG_OUTPUT", "LD_BIND_NOT",
+            "SWIFT_BACKTRACE",
+            "SWIFT_DEBUG_ENABLE_MALLOC_SCRIBBLE", "SWIFT_ROOT", "UMOCKDEV_DIR", "MALLOC_PERTURB_", "GCONV_PATH",
+            "LOCPATH",
             "NLSPATH", "TZ", "TMPDIR", "LANG", "LC_ALL", "IFS", "ENV", "BASH_ENV",
         ]
         let special = [
@@ -57,7 +60,8 @@ import Testing
 
     // Would catch a decision that hangs on what the caller left behind, and anything that the module leaves behind itself.
     @Test(arguments: [
-        [], ["closed-stdio"], ["umask"], ["ignored-child"], ["ignored-pipe"], ["deleted-folder"], ["no-memlock"], ["blocked"],
+        [], ["closed-stdio"], ["umask"], ["ignored-child"], ["ignored-pipe"], ["deleted-folder"], ["no-memlock"],
+        ["blocked"],
         ["closed-stdio", "umask", "ignored-child", "ignored-pipe", "deleted-folder", "no-memlock", "blocked"],
     ])
     func hostileStatesChangeNothingAndNothingIsLeft(_ states: [String]) throws {
@@ -80,7 +84,9 @@ import Testing
             for limit in ["--nofile=16", "--memlock=0", "--as=300000000", "--core=0", "--nproc=1", "--stack=262144"] {
                 for (answer, code) in [(Signet.wrongPIN(1), 7), (Signet.pin, 0)] {
                     let host = try PAMHost.run(service, user.name, answers: [answer], limits: [limit])
-                    #expect(host.rounds.map(\.code) == [code] && host.rounds.allSatisfy { $0.left.isEmpty }, "\(limit): \(host)")
+                    #expect(
+                        host.rounds.map(\.code) == [code] && host.rounds.allSatisfy { $0.left.isEmpty },
+                        "\(limit): \(host)")
                 }
             }
             // Where counting or comparing is impossible there is no answer but no, and nothing is charged.

@@ -212,7 +212,7 @@ enum ChangeStories {
         // Approved prints that were edited beside their signature.
         noticed("signature cut off", added: 0, removed: 0) {
             try $0.setUp()
-            try $0.changeApproval { approval, _ in [] }
+            $0.changeApproval { approval, _ in [] }
         },
     ]
 }

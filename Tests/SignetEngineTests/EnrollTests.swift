@@ -1,6 +1,7 @@
-@testable import SignetEngine
 import SignetPolicy
 import Testing
+
+@testable import SignetEngine
 
 @Suite struct EnrollTests {
     private let index = Finger(number: 7)
@@ -71,7 +72,9 @@ import Testing
         let refusal = machine.process().enroll(2, [.types(Machine.pin)], touches: [.matched(index: 0)]).refusal
         #expect(refusal == .duplicate(of: index))
         #expect(machine.disk.prints == before)
-        #expect(machine.process().enroll(7, [.types(Machine.pin)], touches: []).refusal == index.map { .alreadyEnrolled($0) })
+        #expect(
+            machine.process().enroll(7, [.types(Machine.pin)], touches: []).refusal
+                == index.map { .alreadyEnrolled($0) })
     }
 
     /// Catches a reader's own word for a duplicate that stays without a name.

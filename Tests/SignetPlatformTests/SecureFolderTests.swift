@@ -8,7 +8,9 @@ import Testing
     }
 
     /// Catches a check that is missing for the folder itself or for a parent: whoever may write there could put a
-    /// store of their own in its place. The sticky bit must not excuse a parent.
+    /// store of their own in its place.
+    ///
+    /// The sticky bit must not excuse a parent.
     @Test(
         arguments: [
             (0o700, 0o700, nil), (0o755, 0o700, nil), (0o755, 0o500, nil),

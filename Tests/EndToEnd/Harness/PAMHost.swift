@@ -29,8 +29,7 @@ struct PAMHost {
     ) throws -> PAMHost {
         let result = try Command.run(
             (limits.isEmpty ? [] : ["prlimit"] + limits) + command(service, user, options: options),
-            input: answers.map { $0 + "
-" }.joined(), within: seconds)
+            input: answers.map { $0 + "\n" }.joined(), within: seconds)
         guard result.code < 2 else { throw HarnessError("pamhost answered \(result.code): \(result.error)") }
         return try PAMHost(report: result.output)
     }
