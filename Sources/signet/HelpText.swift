@@ -47,7 +47,9 @@ extension Help {
 
     private static func page(_ lines: [String]) -> String { lines.joined(separator: "\n") + "\n" }
 
-    private static func sentence(_ summary: String) -> String { summary.prefix(1).uppercased() + summary.dropFirst() + "." }
+    private static func sentence(_ summary: String) -> String {
+        summary.prefix(1).uppercased() + summary.dropFirst() + "."
+    }
 
     // Two columns within 80; what is too long for the second goes on below itself.
     private static func table(_ rows: [(String, String)]) -> [String] {

@@ -28,7 +28,8 @@ enum Machine {
         return loaded.configuration
     }
 
-    private static let configurationHint = "until it is mended the strictest rules hold; see \"sudo signet config check\""
+    private static let configurationHint =
+        "until it is mended the strictest rules hold; see \"sudo signet config check\""
 
     /// The user's ledger. `creating` makes the store where there is none yet.
     static func ledger(

@@ -22,7 +22,8 @@ struct Parser {
         var rest = arguments[...]
         var words: [String] = []
         // The longest chain of words that begins a command's path.
-        while let word = rest.first, !word.hasPrefix("-"), commands.contains(where: { $0.path.starts(with: words + [word]) })
+        while let word = rest.first, !word.hasPrefix("-"),
+            commands.contains(where: { $0.path.starts(with: words + [word]) })
         {
             words.append(word)
             rest = rest.dropFirst()

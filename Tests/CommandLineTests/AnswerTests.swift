@@ -95,7 +95,9 @@ import Testing
 
     /// Catches a name from outside that steers the terminal.
     @Test func foreignTextIsHarmless() {
-        #expect(Output.text([0x61, 0x1B, 0x5B, 0x0A, 0xC2, 0x9B, 0xFF]) == "a?[???" || !Output.text([0x1B]).contains("\u{1B}"))
+        #expect(
+            Output.text([0x61, 0x1B, 0x5B, 0x0A, 0xC2, 0x9B, 0xFF]) == "a?[???"
+                || !Output.text([0x1B]).contains("\u{1B}"))
         #expect(Output.table([["a", "b"], ["ccc", "d"]]) == "a    b\nccc  d\n")
     }
 }

@@ -33,7 +33,8 @@ extension Command {
     ) { (invocation) throws(Failure) in
         var task = try PersonalTask(invocation)
         try task.run { (tasks, screen) throws(ManagementRefusal) in try tasks.changePIN(on: &screen) }
-        invocation.answer(PINAnswer(user: task.target.text, pin: true, recoveryCode: nil), text: "The PIN is changed.\n")
+        invocation.answer(
+            PINAnswer(user: task.target.text, pin: true, recoveryCode: nil), text: "The PIN is changed.\n")
         return .yes
     }
 
