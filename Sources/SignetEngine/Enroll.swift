@@ -202,9 +202,15 @@ where
             }
         } catch {
             // Prints that were written stay; the generations are apart then, and the path is closed until activation.
-            if ledger.readablePrints()?.generation == after.generation { return false }
+            if isStored(after) { return false }
             throw .ledger(error)
         }
+    }
+
+    /// Whether the record holds this very set, and not another one that somebody else wrote meanwhile.
+    private mutating func isStored(_ set: borrowing EnrollmentSet) -> Bool {
+        guard let stored = ledger.readablePrints() else { return false }
+        return stored.entries == set.entries && stored.templates.isEqual(to: set.templates)
     }
 
     /// Deletes the newest print of `set` from the reader's memory.

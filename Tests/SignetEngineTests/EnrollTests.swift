@@ -180,6 +180,22 @@ import Testing
         #expect(steps > 20)
     }
 
+    /// Catches an enrollment that undoes, or takes for its own, what another one wrote while the finger was taken.
+    @Test func twoEnrollmentsAtOnceLoseNothing() throws {
+        let machine = try ready()
+        let actor = machine.process("slow")
+        var other: Result<Enrolled, ManagementRefusal>?
+        actor.process.onCall = { call in
+            guard call == .enroll, other == nil else { return }
+            other = machine.process("quick").enroll(8, [.types(Machine.pin)], touches: [.matched(index: 1)], data: [8])
+        }
+        let slow = actor.enroll(2, [.types(Machine.pin)], touches: [.matched(index: 1)])
+        #expect(other?.outcome?.approved == true)
+        #expect(slow.refusal == .ledger(.unavailable))
+        #expect(machine.disk.prints?.entries.map(\.finger.number) == [7, 8])
+        #expect(machine.disk.violations.isEmpty)
+    }
+
     /// Catches a missing reader that is told only after the PIN.
     @Test func theReaderIsLookedForFirst() throws {
         let machine = try ready()

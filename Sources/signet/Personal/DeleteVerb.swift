@@ -51,11 +51,11 @@ struct DeleteAnswer: Encodable, Equatable {
 
     static func text(of outcome: FingersDeleted, _ target: TargetUser) -> String {
         let names = outcome.fingers.map(\.name).joined(separator: ", ")
-        var text =
-            "Deleted: \(names). \(outcome.remaining) \(outcome.remaining == 1 ? "finger remains" : "fingers remain").\n"
+        let remain = outcome.remaining == 1 ? "finger remains" : "fingers remain"
+        var text = "Deleted: \(names). \(outcome.remaining) \(remain).\n"
         if outcome.leftOnReader > 0 {
             text +=
-                "\(outcome.leftOnReader) could not be deleted from the reader's memory; they let nobody in any more.\n"
+                "\(outcome.leftOnReader) could not be deleted from the reader's memory, where nothing matches now.\n"
         }
         if outcome.remaining > 0, !outcome.approved {
             text += "The others are off until \(target.text) runs \"sudo signet activate\".\n"

@@ -35,8 +35,7 @@ extension Failure {
         case .reader(let problem): self.init(problem)
         case .activateFirst(let closure):
             self.init(
-                .no,
-                closure.isChange ? "\(whose) fingerprints were changed" : "\(whose) fingerprints are not switched on",
+                .no, "\(whose) fingerprints \(closure.isChange ? "were changed" : "are not switched on")",
                 hint: "look at them with \"sudo signet list\", then run \"sudo signet activate\"")
         case .biometryLockout:
             self.init(
