@@ -4,7 +4,16 @@ import PackageDescription
 /// The module that programs load is Embedded Swift: small, without a runtime of its own and without hidden threads.
 ///
 /// Only `pam_signet` is built so, in a scratch path of its own; tests, command line and helpers are ordinary Swift.
-let embedded: [SwiftSetting] = [.enableExperimentalFeature("Embedded", .when(traits: ["Embedded"]))]
+///
+/// Swift 6.3.1 moves constant arrays out of functions into weak symbols that it numbers anew in each Embedded module
+/// (`…Tv0_r`). Where two modules count differently, the linker keeps one set, and the other module's code finds the wrong
+/// arrays: a user without a PIN read that it was disabled. So the pass that does it is off; `scripts/build` looks after it.
+let embedded: [SwiftSetting] = [
+    .enableExperimentalFeature("Embedded", .when(traits: ["Embedded"])),
+    .unsafeFlags(["-Xllvm", "-sil-disable-pass=object-outliner"], .when(traits: ["Embedded"])),
+    // A section for each function, so that the linker can leave out what nobody calls: a third of the size.
+    .unsafeFlags(["-Xfrontend", "-function-sections"], .when(traits: ["Embedded"])),
+]
 
 let strict: [SwiftSetting] = [
     .strictMemorySafety(),
@@ -34,6 +43,7 @@ let moduleLink: [LinkerSetting] = [
             "--version-script=\(Context.packageDirectory)/pam/pam_signet.map",
         ],
         .when(configuration: .release)),
+    .unsafeFlags(["-Xlinker", "--gc-sections"], .when(configuration: .release, traits: ["Embedded"])),
 ]
 
 let package = Package(
@@ -121,7 +131,8 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "signet", "SignetPlatform", "SignetEngine", "SignetRecords", "SignetPolicy", "SignetSecrets", "CPlatform",
+                "signet", "SignetPlatform", "SignetEngine", "SignetRecords", "SignetPolicy", "SignetSecrets",
+                "CPlatform",
                 "CTerminal",
             ]),
         .target(name: "CTerminal", path: "Tests/CTerminal", cSettings: strictC),

@@ -150,7 +150,9 @@ where
 
     // MARK: After the stages
 
-    /// Confirms, approves and writes. Where that fails, a print in the reader's memory is deleted again.
+    /// Confirms, approves and writes.
+    ///
+    /// Where that fails, a print in the reader's memory is deleted again.
     private mutating func keep<Screen: ManagementScreen & ~Copyable>(
         _ print: borrowing EnrolledPrint, as finger: Finger, _ before: borrowing EnrollmentSet,
         _ reader: ReaderDescription, key: borrowing SecretBytes?, on screen: inout Screen

@@ -31,7 +31,9 @@ enum Machine {
     private static let configurationHint =
         "until it is mended the strictest rules hold; see \"sudo signet config check\""
 
-    /// The user's ledger. `creating` makes the store where there is none yet.
+    /// The user's ledger.
+    ///
+    /// `creating` makes the store where there is none yet.
     static func ledger(
         for target: TargetUser, _ configuration: Configuration, creating: Bool = false
     ) throws(Failure) -> Ledger {

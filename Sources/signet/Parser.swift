@@ -13,7 +13,9 @@ enum Help: Equatable {
     case command(String)
 }
 
-/// Reads a command line. No secret is ever taken from it, so that none can be seen in the list of processes.
+/// Reads a command line.
+///
+/// No secret is ever taken from it, so that none can be seen in the list of processes.
 struct Parser {
     let commands: [Command]
 

@@ -156,8 +156,10 @@ import Testing
         #expect(throws: RecordFault.damaged) { try AttemptsFile.choose(.unusable(.damaged), .unusable(.damaged)) }
     }
 
-    /// Catches a change of the slot's format. Keys and tag were computed by another implementation of BLAKE2b (Python's
-    /// hashlib) over the fields as the format lists them.
+    /// Catches a change of the slot's format.
+    ///
+    /// Keys and tag were computed by another implementation of BLAKE2b (Python's hashlib) over the fields as the
+    /// format lists them.
     @Test func goldenSlot() throws {
         let record = AttemptsRecord(
             uid: 1000, instance: bytes(16, from: 0x20), sequence: 1, attempts: attempts(pin: 2, finger: 1))

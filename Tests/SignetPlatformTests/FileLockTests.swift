@@ -24,7 +24,9 @@ private func takeLock(_ path: String, timing: LockTiming = LockTiming()) throws 
     try FileLock(.lock, in: SecureFolder(path: Array(path.utf8)), timing: timing)
 }
 
-/// Real processes that hold and wait. Each test runs in a process of its own (an exit test), which starts the others.
+/// Real processes that hold and wait.
+///
+/// Each test runs in a process of its own (an exit test), which starts the others.
 @Suite(.enabled(if: isRoot, "needs root: everything in a store is root's")) struct FileLockTests {
     let folder: TestFolder
 

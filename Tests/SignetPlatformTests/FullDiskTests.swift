@@ -137,8 +137,7 @@ struct FullDiskTests {
         let path = folder.path
         try FullDiskTests.prepare("\(path)/store")
         await #expect(processExitsWith: .success) { [path = path as String] in
-            var limit = rlimit(rlim_cur: 0, rlim_max: 0)
-            setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+            limitFileSize(to: 0)
             var store = try userStore(Array("\(path)/store".utf8))
             try store.lock()
             require(storeError { try store.save(Attempts()) } == .system(errno: EFBIG), 40)

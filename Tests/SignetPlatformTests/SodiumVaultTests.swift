@@ -8,7 +8,9 @@ import Testing
 
 /// The known answers were computed with other implementations: the argon2 tool of the algorithm's authors, Python's
 /// hashlib for BLAKE2b, OpenSSL's ChaCha20-Poly1305 and Ed25519, and HChaCha20 written from the draft and checked
-/// with its vector. The PIN is 480273, the salt "signet salt 0001", the pepper 0, 1, … 31.
+/// with its vector.
+///
+/// The PIN is 480273, the salt "signet salt 0001", the pepper 0, 1, … 31.
 @Suite struct SodiumVaultTests {
     static func vault() -> SodiumVault {
         SodiumVault(

@@ -51,6 +51,8 @@ import Testing
         #expect(create() == .fault(.values, .missing))
         unlink("\(root)/key")
         #expect(create() == .fault(.store, .keyLost))
+        // And it must not read as "no PIN was set yet".
+        #expect(readKey() == .fault(.store, .keyLost))
         #expect(names(in: root) == ["store.lock", "users"])
     }
 

@@ -135,3 +135,14 @@ func end(of process: pid_t) -> Int32 {
     require(waitpid(process, &status, 0) == process, 62)
     return status & 0x7F == 0 ? status >> 8 & 0xFF : -(status & 0x7F)
 }
+
+/// Sets RLIMIT_FSIZE, with the signal as deadly as it is in a program that does nothing about it.
+func limitFileSize(to count: rlim_t) {
+    signal(SIGXFSZ, SIG_DFL)
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGXFSZ)
+    require(pthread_sigmask(SIG_UNBLOCK, &signals, nil) == 0, 70)
+    var limit = rlimit(rlim_cur: count, rlim_max: count)
+    require(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0, 71)
+}

@@ -25,18 +25,20 @@ package struct FileEnclave: MasterKeySource, ~Copyable {
         }
     }
 
-    /// The key, with the fault told apart for journal and doctor: keyLost, unsafe, damaged (a wrong length).
+    /// The key, with the fault told apart for people, journal and doctor.
     ///
-    /// `fault(.store, .missing)` only where there is no store: a store without its key is not taken for a new machine.
+    /// `missing`: no store was ever made, or nobody uses it yet. `keyLost`: users have records, and the key is gone.
+    /// `damaged`: a wrong length.
     package static func read(root: [UInt8]) throws(StoreError) -> SecretBytes {
-        let folder = try storeFolder(root)
-        do throws(FileFault) { return try read(in: folder) } catch {
-            throw error == .missing ? .fault(.store, .keyLost) : StoreError(.store, error)
+        let isUsed: Bool
+        do throws(FileFault) {
+            let folder = try SecureFolder(path: root)
+            if try folder.exists(.key) { return try read(in: folder) }
+            isUsed = try !folder.folder(.users).numbers().isEmpty
+        } catch {
+            throw StoreError(.store, error)
         }
-    }
-
-    private static func storeFolder(_ root: [UInt8]) throws(StoreError) -> SecureFolder {
-        do throws(FileFault) { return try SecureFolder(path: root) } catch { throw StoreError(.store, error) }
+        throw .fault(.store, isUsed ? .keyLost : .missing)
     }
 
     static func read(in folder: borrowing SecureFolder) throws(FileFault) -> SecretBytes {

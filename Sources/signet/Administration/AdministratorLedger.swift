@@ -92,13 +92,16 @@ enum AdministratorLedger {
                 .stateDamaged, "signet's record for \(target.text) cannot be used",
                 hint: "see what is wrong with \"sudo signet status --user \(target.text)\"")
         case .unavailable:
-            Failure(.busy, "the store or the clock cannot be used now", hint: "try again, or see \"sudo signet doctor\"")
+            Failure(
+                .busy, "the store or the clock cannot be used now", hint: "try again, or see \"sudo signet doctor\"")
         }
     }
 }
 
 extension TargetUser {
-    /// The owner of a folder of the store, on whose behalf an administrator acts. Without an account the name is empty.
+    /// The owner of a folder of the store, on whose behalf an administrator acts.
+    ///
+    /// Without an account the name is empty.
     init(_ owner: RecordOwner) {
         var name: [UInt8] = []
         if case .user(_, let known) = owner { name = known }

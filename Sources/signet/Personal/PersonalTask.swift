@@ -25,7 +25,9 @@ struct PersonalTask: ~Copyable {
         case nobody
     }
 
-    /// Opens what the task needs. `creating` makes the store where there is none yet.
+    /// Opens what the task needs.
+    ///
+    /// `creating` makes the store where there is none yet.
     init(
         _ invocation: Invocation, creating: Bool = false, asking: Asking = .person, secretPrompt: String? = nil
     ) throws(Failure) {

@@ -105,7 +105,8 @@ struct AdministratorVerbTests {
     @Test func `codes are told apart and are snake case`() {
         let closures: [FingerClosure] = [
             .switchedOff, .noTerminal, .notEnrolled, .notApproved,
-            .enrollmentChanged(EnrollmentChange(added: 0, removed: 0)), .biometryLockout(limit: 5), .pinRequiredAfterBoot,
+            .enrollmentChanged(EnrollmentChange(added: 0, removed: 0)), .biometryLockout(limit: 5),
+            .pinRequiredAfterBoot,
             .pinRequiredStale, .remote, .lidClosed, .background, .triesUsedUp, .notTouched,
         ]
         let problems = (1...13).compactMap { ReaderProblem(rawValue: $0) }

@@ -84,7 +84,9 @@ struct ELFNeedsTests {
         let bytes = try #require(library)
         #expect(ELFNeeds.libraries(of: []) == nil)
         #expect(ELFNeeds.libraries(of: Array("#!/bin/sh\n".utf8)) == nil)
-        for length in stride(from: 0, to: bytes.count, by: 97) { _ = ELFNeeds.libraries(of: Array(bytes.prefix(length))) }
+        for length in stride(from: 0, to: bytes.count, by: 97) {
+            _ = ELFNeeds.libraries(of: Array(bytes.prefix(length)))
+        }
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<2000 {
             var forged = bytes

@@ -6,9 +6,11 @@ struct SheetTests {
     private let rows = [
         Sheet.Row(
             label: "Fingerprint", state: "on",
-            details: "right index (2026-11-30), left thumb (2026-11-30), right middle (2026-11-30), left index (2026-12-01)"),
+            details:
+                "right index (2026-11-30), left thumb (2026-11-30), right middle (2026-11-30), left index (2026-12-01)"),
         Sheet.Row(label: "PIN", state: "set", details: "changed 2026-11-30, last used today 09:12"),
-        Sheet.Row(label: "Services", state: "sudo, sudo-i, su, su-l, login, polkit-1, sshd, gdm-password, lightdm, cups"),
+        Sheet.Row(
+            label: "Services", state: "sudo, sudo-i, su, su-l, login, polkit-1, sshd, gdm-password, lightdm, cups"),
     ]
 
     // Would catch: lines that a terminal breaks in the middle of a word, and facts that get lost where they are broken.
@@ -49,8 +51,10 @@ struct SheetTests {
     }
 
     // Would catch: waits that are told too short, so that people try too early.
-    @Test(arguments: [
-        (1, "1 second"), (59, "59 seconds"), (60, "1 minute"), (61, "2 minutes"), (240, "4 minutes"), (3600, "60 minutes"),
-    ] as [(UInt64, String)])
+    @Test(
+        arguments: [
+            (1, "1 second"), (59, "59 seconds"), (60, "1 minute"), (61, "2 minutes"), (240, "4 minutes"),
+            (3600, "60 minutes"),
+        ] as [(UInt64, String)])
     func `durations are rounded up`(seconds: UInt64, text: String) { #expect(Output.duration(seconds) == text) }
 }

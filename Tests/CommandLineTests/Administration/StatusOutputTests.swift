@@ -94,7 +94,8 @@ struct StatusOutputTests {
 
     // Would catch: an orphan that is offered adoption, or that hides in the table.
     @Test func `an orphan is offered purging by its uid`() {
-        let orphan = UserStatus(uid: 1007, userName: [], record: .faulty(.identity, .renamed), readers: .problem(.noReader))
+        let orphan = UserStatus(
+            uid: 1007, userName: [], record: .faulty(.identity, .renamed), readers: .problem(.noReader))
         let table = StatusVerb.table([(usable, false), (orphan, true)], width: 100)
         #expect(table.hasPrefix("1007: no account has this uid any more → sudo signet user purge --user 1007\n"))
         #expect(table.contains("no account"))
@@ -124,7 +125,8 @@ struct StatusOutputTests {
         let hostile = Array("al\u{1B}[2Jice\n".utf8)
         var status = UserStatus(uid: 1, userName: hostile, record: .usable, readers: .present([]))
         status.pin = PINFact(changedAt: now, lastUse: .beforeStartUp, setByAdministrator: true)
-        let page = StatusText.page(status, machine, now: now, width: 80) + StatusVerb.table([(status, false)], width: 80)
+        let page =
+            StatusText.page(status, machine, now: now, width: 80) + StatusVerb.table([(status, false)], width: 80)
         #expect(!page.utf8.contains(0x1B) && page.contains("al?[2Jice?"))
     }
 

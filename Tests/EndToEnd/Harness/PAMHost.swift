@@ -22,12 +22,14 @@ struct PAMHost {
         ["\(World.tools)/pamhost"] + options + [service, user]
     }
 
-    /// Runs it on pipes, with the answers to the prompts.
+    /// Runs it on pipes, with the answers to the prompts; `limits` as prlimit(1) takes them.
     static func run(
-        _ service: String, _ user: String, answers: [String] = [], options: [String] = [], within seconds: Double = 60
+        _ service: String, _ user: String, answers: [String] = [], options: [String] = [], limits: [String] = [],
+        within seconds: Double = 60
     ) throws -> PAMHost {
         let result = try Command.run(
-            command(service, user, options: options), input: answers.map { $0 + "\n" }.joined(), within: seconds)
+            (limits.isEmpty ? [] : ["prlimit"] + limits) + command(service, user, options: options),
+            input: answers.map { $0 + "\n" }.joined(), within: seconds)
         guard result.code < 2 else { throw HarnessError("pamhost answered \(result.code): \(result.error)") }
         return try PAMHost(report: result.output)
     }

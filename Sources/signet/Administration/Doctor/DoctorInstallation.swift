@@ -46,7 +46,8 @@ extension Doctor {
         guard let bytes = PlainFile.read(path, limit: ModuleFile.sizeLimit), let needed = ELFNeeds.libraries(of: bytes)
         else {
             return [
-                DoctorLine(.fail, "module", "\(path) is no shared library of this machine", remedy: "install Signet anew")
+                DoctorLine(
+                    .fail, "module", "\(path) is no shared library of this machine", remedy: "install Signet anew")
             ]
         }
         let strange = needed.filter { name in !ModuleFile.expected.contains { name.hasPrefix($0) } }
@@ -94,7 +95,7 @@ extension Doctor {
             lines.append(
                 DoctorLine(
                     .note, "fprintd", "is installed too; while it holds the reader, Signet asks for the PIN",
-                    remedy: "sudo systemctl mask fprintd, where nothing else needs it"))
+                    remedy: "where nothing else needs it: sudo systemctl mask fprintd"))
         }
         return lines
     }

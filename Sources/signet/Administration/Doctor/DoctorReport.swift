@@ -55,7 +55,8 @@ struct DoctorReport: Encodable, Equatable {
         let subjectWidth = min(lines.map(\.subject.count).max() ?? 0, width / 3)
         var text = ""
         for line in lines {
-            let prefix = Sheet.padded(line.level.rawValue, to: 4) + "  " + Sheet.padded(line.subject, to: subjectWidth) + "  "
+            let prefix =
+                Sheet.padded(line.level.rawValue, to: 4) + "  " + Sheet.padded(line.subject, to: subjectWidth) + "  "
             guard let remedy = line.remedy else {
                 text += Sheet.hanging(prefix, line.text, width: width)
                 continue
