@@ -18,6 +18,8 @@ package enum ManagementRefusal: Error, Equatable, Sendable {
     /// There is nowhere to show the recovery code.
     case nowhereToShow
     case cancelled
+    /// Enter alone, where that is an answer; no task ends with it.
+    case declined
     case timedOut
     /// Nobody can be asked.
     case nobodyToAsk

@@ -130,9 +130,8 @@ import Testing
     @Test func anAdministratorApprovesNothing() throws {
         let machine = try ready()
         let admin = machine.process("admin", isAdministrator: true)
-        let enrolled = admin.enroll(2, [], touches: [.matched(index: 1)], byAdministrator: true)
+        let enrolled = admin.enroll(2, [.enter], touches: [.matched(index: 1)], byAdministrator: true)
         #expect(enrolled.outcome?.approved == false && enrolled.outcome?.prints == 2)
-        #expect(admin.person.prompts.isEmpty)
         let verdict = machine.process().authenticate([.enter], touches: [.matched(index: 1)])
         if case .granted = verdict { Issue.record("an administrator's print counts") }
         let activated = machine.process().run([.types(Machine.pin)], touches: [.matched(index: 1)]) {
@@ -143,6 +142,18 @@ import Testing
             Issue.record("not activated")
             return
         }
+        #expect(machine.disk.violations.isEmpty)
+    }
+
+    /// Catches a user's PIN that approves nothing where an administrator runs the command, and a wrong one that does.
+    @Test func theUsersPINApprovesForAnAdministrator() throws {
+        let machine = try ready()
+        let wrong = Answer.types(Machine.wrong)
+        let refused = machine.process().enroll(2, [wrong, wrong, wrong], touches: [], byAdministrator: true)
+        #expect(refused.refusal == .wrongPIN)
+        let enrolled = machine.process().enroll(
+            2, [.types(Machine.pin)], touches: [.matched(index: 1)], byAdministrator: true)
+        #expect(enrolled.outcome?.approved == true)
         #expect(machine.disk.violations.isEmpty)
     }
 

@@ -11,7 +11,7 @@ extension Command {
         "delete", "delete a finger", operands: "FINGER|--all", operandLimit: 2, options: [.all, .user, .json],
         details: """
             Deletes it from this machine and from the reader's memory. Your PIN keeps the other fingers switched on; where \
-            an administrator deletes with --user, they are off until that user runs "sudo signet activate".
+            an administrator goes on without it, they are off until the user runs "sudo signet activate".
             """
     ) { (invocation) throws(Failure) in
         let selection: FingerSelection

@@ -27,7 +27,7 @@ extension Failure {
                 .no, "no new PIN was set", hint: "choose one that is long and no pattern, and type it twice alike")
         case .nowhereToShow:
             self.init(.no, "there is no terminal to show the recovery code on", hint: "run it in a terminal")
-        case .cancelled: self.init(.cancelled, "")
+        case .cancelled, .declined: self.init(.cancelled, "")
         case .timedOut: self.init(.no, "nobody answered in time", hint: "run it again")
         case .nobodyToAsk:
             self.init(.no, "nothing could be read", hint: "type at most \(Terminal.answerLimit) characters and Enter")
