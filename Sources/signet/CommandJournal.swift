@@ -1,20 +1,18 @@
 internal import CPlatform
 internal import SignetEngine
 internal import SignetPlatform
+internal import SignetPolicy
 
 /// The journal of the command line: the same lines as the module's, under the name "signet".
-struct CommandJournal: Journal, ~Copyable {
-    private var journal: SyslogJournal
-
-    init(_ target: TargetUser) {
-        journal = SyslogJournal(
+enum CommandJournal {
+    /// The journal for what is done to `target`.
+    static func of(_ target: TargetUser, _ configuration: Configuration) -> SyslogJournal {
+        SyslogJournal(
             JournalContext(
-                service: Array("signet".utf8), user: target.name, terminal: CommandJournal.terminal(), remoteHost: [],
-                realUID: getuid()),
+                service: Array("signet".utf8), user: target.name, terminal: terminal(), remoteHost: [],
+                realUID: getuid(), usesStandInReader: StandInReader.isConfigured(configuration)),
             identifier: "signet")
     }
-
-    mutating func record(_ event: JournalEvent) { journal.record(event) }
 
     /// The terminal's name; empty where standard input is none.
     private static func terminal() -> [UInt8] {

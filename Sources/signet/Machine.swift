@@ -8,7 +8,7 @@ internal import SignetSecrets
 // The one place where the command line is put together with the machine.
 
 /// The ledger that the verbs use.
-typealias Ledger = UserLedger<UserStore, SodiumVault, SystemClock, CommandJournal>
+typealias Ledger = MachineLedger<SyslogJournal>
 
 enum Machine {
     /// The helper that is installed; the configuration may name another.
@@ -37,14 +37,9 @@ enum Machine {
     static func ledger(
         for target: TargetUser, _ configuration: Configuration, creating: Bool = false
     ) throws(Failure) -> Ledger {
-        let root = UserStore.standardRoot
         do throws(StoreError) {
-            if creating { try StoreCreation.createStore(root: root) }
-            let key = try FileEnclave.read(root: root)
-            return UserLedger(
-                store: try UserStore(root: root, uid: target.uid, userName: target.name, masterKey: key),
-                vault: try SodiumVault(root: root, masterKey: key), time: SystemClock(), log: CommandJournal(target),
-                configuration: configuration, caller: target.caller)
+            if creating { try StoreCreation.createStore(root: UserStore.standardRoot) }
+            return try AdministratorLedger.open(target, configuration)
         } catch {
             throw Failure(error, target)
         }

@@ -9,7 +9,7 @@ enum AdministratorLedger {
     static func open(_ target: TargetUser, _ configuration: Configuration) throws(StoreError) -> Ledger {
         try StoreOpening.ledger(
             uid: target.uid, userName: target.name, caller: target.caller, configuration: configuration,
-            log: CommandJournal(target))
+            log: CommandJournal.of(target, configuration))
     }
 
     /// The user named by `--user`: an account, or the uid of one that is gone but has records.

@@ -1,4 +1,5 @@
 internal import SignetEngine
+internal import SignetPlatform
 internal import SignetPolicy
 
 extension Command {

@@ -4,7 +4,7 @@ internal import SignetPolicy
 
 /// The management tasks on this machine.
 typealias Tasks = Management<
-    UserStore, SodiumVault, SystemClock, CommandJournal, SensorClient, CommandConversation
+    UserStore, SodiumVault, SystemClock, SyslogJournal, SensorClient, CommandConversation
 >
 
 /// One task for one user: whom it is for, and all that it needs.
