@@ -4,7 +4,14 @@ import PackageDescription
 /// The module that programs load is Embedded Swift: small, without a runtime of its own and without hidden threads.
 ///
 /// Only `pam_signet` is built so, in a scratch path of its own; tests, command line and helpers are ordinary Swift.
-let embedded: [SwiftSetting] = [.enableExperimentalFeature("Embedded", .when(traits: ["Embedded"]))]
+///
+/// Swift 6.3.1 moves constant arrays out of functions into weak symbols that it numbers anew in each Embedded module
+/// (`…Tv0_r`). Where two modules count differently, the linker keeps one set, and the other module's code finds the wrong
+/// arrays: a user without a PIN read that it was disabled. So the pass that does it is off; `scripts/build` looks after it.
+let embedded: [SwiftSetting] = [
+    .enableExperimentalFeature("Embedded", .when(traits: ["Embedded"])),
+    .unsafeFlags(["-Xllvm", "-sil-disable-pass=object-outliner"], .when(traits: ["Embedded"])),
+]
 
 let strict: [SwiftSetting] = [
     .strictMemorySafety(),
