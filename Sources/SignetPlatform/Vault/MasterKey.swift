@@ -25,14 +25,25 @@ package struct FileEnclave: MasterKeySource, ~Copyable {
         }
     }
 
-    /// The key, with the fault told apart for journal and doctor: missing, unsafe, damaged (a wrong length).
+    /// The key, with the fault told apart for journal and doctor: unsafe, damaged (a wrong length), and `keyLost` where
+    /// records are there without it; `missing` where no store was ever made, which is no fault of anything's.
     package static func read(root: [UInt8]) throws(StoreError) -> SecretBytes {
         do throws(FileFault) {
             let folder = try SecureFolder(path: root)
-            return try read(in: folder)
+            do throws(FileFault) {
+                return try read(in: folder)
+            } catch {
+                guard error == .missing, isUsed(folder) else { throw error }
+            }
         } catch {
             throw StoreError(.store, error)
         }
+        throw .fault(.store, .keyLost)
+    }
+
+    /// Whether any user has records in the store, as far as that can be seen.
+    private static func isUsed(_ folder: borrowing SecureFolder) -> Bool {
+        do throws(FileFault) { return try !folder.folder(.users).numbers().isEmpty } catch { return error != .missing }
     }
 
     static func read(in folder: borrowing SecureFolder) throws(FileFault) -> SecretBytes {
