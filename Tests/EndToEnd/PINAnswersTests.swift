@@ -21,6 +21,22 @@ import Testing
         }
     }
 
+    // Would catch a `sudo -i`, for which sudo asks PAM for a service of its own, that goes on taking the system password.
+    @Test func aLoginShellBySudoIsAskedAlike() throws {
+        let user = try Signet.user()
+        try Signet.guarding("sudo-i") {
+            for (answers, code) in [([Signet.wrongPIN(1), Signet.pin], 0), ([1, 2, 3].map(Signet.wrongPIN), 1)] {
+                let terminal = try Terminal(["sudo", "-k", "-i", "id", "-u"], as: user)
+                for answer in answers {
+                    try terminal.waitForSecretPrompt(Sudo.prompt)
+                    try terminal.type(line: answer)
+                }
+                #expect(try terminal.finish() == code)
+                #expect(terminal.transcript.contains("\r\n0\r\n") == (code == 0))
+            }
+        }
+    }
+
     // Would catch a stack or a module that falls through to the system password (rule 6).
     @Test func theSystemPasswordIsAWrongPIN() throws {
         let user = try Signet.user()

@@ -94,6 +94,25 @@ import Testing
         }
     }
 
+    // Would catch guesses from the network that lock out the person at the machine, or that go on without end.
+    @Test func aRemoteCallerUsesUpOnlyAShare() throws {
+        let user = try Signet.user()
+        let remote = ["--item", "rhost=192.0.2.7"]
+        let journal = try JournalListener()
+        try Signet.alone { service in
+            for (number, code) in [(1, 7), (2, 7), (3, 11), (4, 11)] {
+                let host = try PAMHost.run(service, user.name, answers: [Signet.wrongPIN(number)], options: remote)
+                #expect(host.rounds.map(\.code) == [code], "\(number): \(host)")
+            }
+            let counters = try Signet.lockout(user)
+            #expect(counters.pinFailures == 3 && counters.pinState == "open" && counters.closedTo == ["remote"])
+            try journal.waitFor("reason=share_used_up", "user=\(user.name)", "rhost=192.0.2.7")
+            #expect(try PAMHost.run(service, user.name, answers: [Signet.pin], options: remote).rounds[0].code == 11)
+            #expect(try PAMHost.run(service, user.name, answers: [Signet.pin]).rounds[0].code == 0)
+            #expect(try PAMHost.run(service, user.name, answers: [Signet.pin], options: remote).rounds[0].code == 0)
+        }
+    }
+
     // Would catch a recovery that needs root, that can be used twice, or whose wrong codes are free.
     @Test func aDisabledPINIsReplacedByTheRecoveryCodeInTheSameConversation() throws {
         let user = try User.fresh()
