@@ -8,9 +8,16 @@ import Testing
         let user = try Signet.user()
         let journal = try JournalListener()
         try Signet.guarding("sudo") {
+            // Each write is held back for a moment: who counts without the lock then writes over what others counted.
+            let slowly = [
+                "strace", "-u", user.name, "-f", "--seccomp-bpf", "-qqq", "-o", "/dev/null", "-e", "trace=pwrite64",
+                "-e",
+                "inject=pwrite64:delay_enter=30000",
+            ]
             let children = try (0..<32).map { _ in
-                try Child(["sudo", "-k", "-S", "-p", "", "id", "-u"], as: user, attachment: .pipes)
+                try Child(slowly + ["/usr/bin/sudo", "-k", "-S", "-p", "ask: ", "id", "-u"], attachment: .pipes)
             }
+            for child in children { try waitForPrompt(child) }
             for (number, child) in children.enumerated() {
                 try child.write(Array("\(Signet.wrongPIN(number))\n".utf8))
                 child.closeInput()
@@ -94,6 +101,16 @@ import Testing
             usleep(500)
         }
         return su
+    }
+
+    /// Waits until sudo asks on its standard error.
+    private func waitForPrompt(_ child: Child) throws {
+        var text: [UInt8] = []
+        let end = monotonicMilliseconds() + 30_000
+        while !String(decoding: text, as: UTF8.self).contains("ask: ") {
+            guard monotonicMilliseconds() < end else { throw HarnessError("sudo does not ask: \(text)") }
+            if case .bytes(let bytes) = try child.read(within: 100, fromError: true) { text += bytes }
+        }
     }
 
     /// As the caller himself may: su has his real uid.
