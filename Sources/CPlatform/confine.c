@@ -9,6 +9,8 @@
 
 int signet_confine(uid_t user, gid_t group) {
     const struct rlimit none = {0, 0};
+    // A foreign library that writes a message to a file gets an error, and not the end of the process.
+    (void)signal(SIGXFSZ, SIG_IGN);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -errno;
     if (setrlimit(RLIMIT_CORE, &none) != 0 || setrlimit(RLIMIT_FSIZE, &none) != 0) return -errno;
     // Threads stay allowed: libfprint finds the minutiae of an image in a thread of GLib's pool.

@@ -59,20 +59,16 @@ void signet_reset_signals(void) {
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/// Puts /dev/null on 0 to 2 and `socket` on 3, wherever the caller had them, and nothing else.
+/// Puts `socket` on 3 and /dev/null on 0 to 2, whatever the caller had there, and closes all else.
 static int set_descriptors(int socket) {
-    // Where the caller runs with 0 to 3 closed, the socket or /dev/null may be one of them: move both out of the way.
-    int high = fcntl(socket, F_DUPFD, 16);
-    int null = open("/dev/null", O_RDWR);
-    int high_null = null < 0 ? -1 : fcntl(null, F_DUPFD, 16);
-    if (high < 0 || high_null < 0) return -1;
-    struct stat about;
-    if (fstat(high_null, &about) != 0 || !S_ISCHR(about.st_mode)) return -1;
-    for (int descriptor = 0; descriptor <= 2; descriptor++)
-        if (dup2(high_null, descriptor) < 0) return -1;
-    if (dup2(high, SIGNET_HELPER_SOCKET) < 0) return -1;
+    // dup2 takes close-on-exec away, but does nothing where the number is the same already.
+    int moved = socket == SIGNET_HELPER_SOCKET ? fcntl(socket, F_SETFD, 0) : dup2(socket, SIGNET_HELPER_SOCKET);
+    if (moved < 0) return -1;
     close_from(SIGNET_HELPER_SOCKET + 1);
-    return 0;
+    for (int descriptor = 0; descriptor < SIGNET_HELPER_SOCKET; descriptor++) (void)close(descriptor);
+    struct stat about;
+    if (open("/dev/null", O_RDWR) != 0 || fstat(0, &about) != 0 || !S_ISCHR(about.st_mode)) return -1;
+    return dup2(0, 1) == 1 && dup2(0, 2) == 2 ? 0 : -1;
 }
 
 // The 16-bit calls of old 32-bit ports cannot name every user.
@@ -102,7 +98,7 @@ _Noreturn static void become(const char *path, const char *const *arguments, int
     // A session of its own: Ctrl-C and Ctrl-Z of the terminal do not reach it.
     (void)setsid();
     umask(077);
-    // The descriptors first, for a caller's tight limit could forbid ours.
+    // The limits first, for a caller's tight ones could forbid the descriptors.
     set_limits();
     if (set_descriptors(socket) != 0 || chdir("/") != 0) _exit(127);
     signet_reset_signals();

@@ -37,7 +37,9 @@ where
         }
     }
 
-    /// Why no finger is offered; nil where a touch may be asked for. Only the opened reader can tell the rest.
+    /// Why no finger is offered; nil where a touch may be asked for.
+    ///
+    /// Only the opened reader can tell the rest.
     private mutating func fingerClosure(_ state: UserState) throws(LedgerFailure) -> FingerClosure? {
         guard request.configuration.finger else { return .switchedOff }
         if let closure = request.fingerClosure { return closure }

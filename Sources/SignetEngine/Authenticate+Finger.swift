@@ -10,7 +10,7 @@ where
     /// Opens the reader that holds the user's prints and opens; one that does not is passed over.
     mutating func openReader() throws(LedgerFailure) -> AuthenticationEvent {
         guard let state = try ledger.load() else { return .unusable(damaged: true) }
-        let set = try ledger.loadPrints()
+        guard let set = ledger.readablePrints() else { return .fingerClosed(.notApproved) }
         let present: [ReaderDescription]
         do throws(ReaderProblem) { present = try sensor.readers() } catch {
             return .fingerClosed(.readerNotAvailable(error))

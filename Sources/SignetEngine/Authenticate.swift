@@ -58,7 +58,9 @@ package struct Authentication<
         self.person = person
     }
 
-    /// Runs to the verdict. Whatever happens, the reader is closed, the lock is free, and signals that came meanwhile act.
+    /// Runs to the verdict.
+    ///
+    /// Whatever happens, the reader is closed, the lock is free, and signals that came meanwhile act.
     package mutating func run() -> Verdict {
         var machine = AuthenticationMachine(
             pinAllowed: request.pinAllowed, fingerTries: request.configuration.fingerTries, terminal: request.terminal)
@@ -81,7 +83,9 @@ package struct Authentication<
         sensor.stopListening()
     }
 
-    /// Does one action. An error of the machine's parts is an event like any other, and never a success.
+    /// Does one action.
+    ///
+    /// An error of the machine's parts is an event like any other, and never a success.
     private mutating func perform(_ action: AuthenticationAction) -> AuthenticationEvent {
         do throws(LedgerFailure) {
             switch action {

@@ -26,7 +26,7 @@ where
 {
     /// Deletes prints from the host's record and from the reader's memory.
     ///
-    /// The user's PIN approves what remains. An administrator's deletion needs none, and closes the finger path until the
+    /// The user's PIN approves what remains. An administrator can go on without it; that closes the finger path until the
     /// user activates it again.
     package mutating func delete<Screen: ManagementScreen & ~Copyable>(
         _ selection: FingerSelection, on screen: inout Screen
@@ -34,7 +34,7 @@ where
         try task(on: &screen) { (management, _) throws(ManagementRefusal) in
             _ = try management.state()
             let readers = try management.readers(of: selection)
-            let key: SecretBytes? = management.request.byAdministrator ? nil : try management.provePIN()
+            let key = try management.keyForChange()
             var fingers: [Finger] = []
             var left = 0
             // One reader at a time: each has an approval of its own.
@@ -54,7 +54,10 @@ where
     private mutating func readers(of selection: FingerSelection) throws(ManagementRefusal) -> [ReaderIdentity] {
         let set = try prints()
         let readers = set.readers().filter { !set.indices(of: selection, on: $0).isEmpty }
-        if readers.isEmpty { throw .notEnrolled }
+        if readers.isEmpty {
+            guard !set.entries.isEmpty, case .finger(let finger) = selection else { throw .notEnrolled }
+            throw .noSuchFinger(finger)
+        }
         return readers
     }
 
@@ -66,7 +69,12 @@ where
         let before = try prints()
         let doomed = before.indices(of: selection, on: reader)
         guard let after = before.removing(doomed) else { throw .ledger(.unavailable) }
-        let session = try sessionAsApproved(before, after, reader)
+        let session: ReaderSession?
+        // Borrowed noncopyable optionals are looked into by switch.
+        switch key {
+        case .some: session = try sessionAsApproved(before, after, reader)
+        case .none: session = nil
+        }
         do throws(LedgerFailure) { try ledger.savePrints(after, approving: session, key: key) } catch {
             throw .ledger(error)
         }
@@ -77,11 +85,10 @@ where
 
     /// What remains on the reader, each print where it was when it was approved: the reader need not be plugged in.
     ///
-    /// nil where nothing may be approved: by an administrator, or where the set as it was had no approval that holds.
+    /// nil where nothing may be approved: the set as it was had no approval that holds.
     private mutating func sessionAsApproved(
         _ before: borrowing EnrollmentSet, _ after: borrowing EnrollmentSet, _ reader: ReaderIdentity
     ) throws(ManagementRefusal) -> ReaderSession? {
-        if request.byAdministrator { return nil }
         let state = try state()
         do throws(LedgerFailure) {
             guard try ledger.review(state, before, on: reader, presence: nil) == nil,

@@ -34,7 +34,7 @@ where
             let key = try management.keyForEnrollment(on: &screen)
             let set = try management.prints()
             let (reader, session) = try management.openForEnrollment(readers, set)
-            try management.requireApproved(set, session)
+            if key != nil { try management.requireApproved(set, session) }
             let chosen = try management.choose(finger, set, reader)
             screen.begin(chosen, on: reader)
             let print = try management.takePrint(chosen, set, session, on: &screen)
@@ -58,13 +58,12 @@ where
         _ = try choose(finger, set, reader)
     }
 
-    /// The signing key: the PIN's, or a new identity's; nil for an administrator, who can approve nothing.
+    /// The signing key: the PIN's, or a new identity's; nil for an administrator without the user's PIN.
     private mutating func keyForEnrollment<Screen: ManagementScreen & ~Copyable>(
         on screen: inout Screen
     ) throws(ManagementRefusal) -> SecretBytes? {
-        if request.byAdministrator { return nil }
         guard try onLedger({ (ledger) throws(LedgerFailure) in try ledger.load() }) == nil else {
-            return try provePIN()
+            return try keyForChange()
         }
         return try setFirstPIN(on: &screen)
     }
@@ -92,7 +91,6 @@ where
     private mutating func requireApproved(
         _ set: borrowing EnrollmentSet, _ session: ReaderSession
     ) throws(ManagementRefusal) {
-        if request.byAdministrator { return }
         let state = try state()
         let closure: FingerClosure?
         do throws(LedgerFailure) {
@@ -152,7 +150,9 @@ where
 
     // MARK: After the stages
 
-    /// Confirms, approves and writes. Where that fails, a print in the reader's memory is deleted again.
+    /// Confirms, approves and writes.
+    ///
+    /// Where that fails, a print in the reader's memory is deleted again.
     private mutating func keep<Screen: ManagementScreen & ~Copyable>(
         _ print: borrowing EnrolledPrint, as finger: Finger, _ before: borrowing EnrollmentSet,
         _ reader: ReaderDescription, key: borrowing SecretBytes?, on screen: inout Screen
@@ -200,9 +200,15 @@ where
             }
         } catch {
             // Prints that were written stay; the generations are apart then, and the path is closed until activation.
-            if ledger.readablePrints()?.generation == after.generation { return false }
+            if isStored(after) { return false }
             throw .ledger(error)
         }
+    }
+
+    /// Whether the record holds this very set, and not another one that somebody else wrote meanwhile.
+    private mutating func isStored(_ set: borrowing EnrollmentSet) -> Bool {
+        guard let stored = ledger.readablePrints() else { return false }
+        return stored.entries == set.entries && stored.templates.isEqual(to: set.templates)
     }
 
     /// Deletes the newest print of `set` from the reader's memory.

@@ -6,7 +6,9 @@ internal import SignetSecrets
 
 extension EnrollmentSet {
     /// The set with one print more, the last; nil where there is no room or memory for it.
-    package borrowing func adding(_ print: borrowing EnrolledPrint, as finger: Finger, at wallTime: Int64) -> EnrollmentSet? {
+    package borrowing func adding(_ print: borrowing EnrolledPrint, as finger: Finger, at wallTime: Int64)
+        -> EnrollmentSet?
+    {
         guard print.template.count <= PrintEntry.templateLimit, let next = nextGeneration,
             var joined = SecretBytes(count: templates.count + print.template.count)
         else { return nil }

@@ -14,7 +14,9 @@ extension Management
 where
     Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, Log: ~Copyable, Sensor: ~Copyable, Person: ~Copyable
 {
-    /// Sets the first PIN, and shows the recovery code that goes with it. An administrator may replace one that is lost.
+    /// Sets the first PIN, and shows the recovery code that goes with it.
+    ///
+    /// An administrator may replace one that is lost.
     package mutating func setPIN<Screen: ManagementScreen & ~Copyable>(
         on screen: inout Screen
     ) throws(ManagementRefusal) -> PINSet {

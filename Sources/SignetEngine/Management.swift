@@ -82,7 +82,9 @@ package struct Management<
         self.person = person
     }
 
-    /// Runs a task. Whatever happens, the lock is free and the reader closed, and signals that came meanwhile act at last.
+    /// Runs a task.
+    ///
+    /// Whatever happens, the lock is free and the reader closed, and signals that came meanwhile act at last.
     mutating func task<Result, Screen: ManagementScreen & ~Copyable>(
         on screen: inout Screen, _ body: (inout Management, inout Screen) throws(ManagementRefusal) -> Result
     ) throws(ManagementRefusal) -> Result {

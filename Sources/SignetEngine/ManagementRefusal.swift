@@ -18,6 +18,8 @@ package enum ManagementRefusal: Error, Equatable, Sendable {
     /// There is nowhere to show the recovery code.
     case nowhereToShow
     case cancelled
+    /// Enter alone, where that is an answer; no task ends with it.
+    case declined
     case timedOut
     /// Nobody can be asked.
     case nobodyToAsk
@@ -34,8 +36,10 @@ package enum ManagementRefusal: Error, Equatable, Sendable {
     case tooManyPrints
     /// The confirming touch did not come, or did not match.
     case notConfirmed
-    /// There is no such print, or none at all.
+    /// There is no print at all.
     case notEnrolled
+    /// There are prints, but none of that finger.
+    case noSuchFinger(Finger)
     /// The PIN goes last: so many prints are there still.
     case printsLeft(Int)
 }

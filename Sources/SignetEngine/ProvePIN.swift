@@ -11,15 +11,30 @@ where
     /// Asks for the PIN until it is right, three times at most; answers the signing key that it opens.
     mutating func provePIN() throws(ManagementRefusal) -> SecretBytes { try prove(.pin) }
 
-    /// The same for either secret: ask, charge, compare, settle.
-    mutating func prove(_ purpose: SecretPurpose) throws(ManagementRefusal) -> SecretBytes {
+    /// The signing key for a change of the prints; nil where an administrator goes on without the user's PIN.
+    ///
+    /// Then nothing is approved, and the finger path stays closed until the user activates it.
+    mutating func keyForChange() throws(ManagementRefusal) -> SecretBytes? {
+        guard request.byAdministrator else { return try provePIN() }
+        do throws(ManagementRefusal) { return try prove(.pin, mayDecline: true) } catch {
+            switch error {
+            case .declined, .nobodyToAsk, .pinLockout: return nil
+            default: throw error
+            }
+        }
+    }
+
+    /// Proves either secret: ask, charge, compare, settle. Enter alone throws `declined` where that is an answer.
+    mutating func prove(
+        _ purpose: SecretPurpose, mayDecline: Bool = false
+    ) throws(ManagementRefusal) -> SecretBytes {
         // A closed door is told before anybody types.
         let attempts = try state().attempts
         let now = try onLedger { (ledger) throws(LedgerFailure) in try ledger.now() }
         let before = ledger.policy.door(attempts.failures(of: purpose), for: ledger.caller, at: now)
         if case .closed(let lockout) = before { throw .closed(purpose, lockout) }
         for _ in 0..<Management.patience {
-            var typed = try ask(purpose == .pin ? .currentPIN : .recoveryCode)
+            var typed = try ask(purpose == .pin ? .currentPIN : .recoveryCode, mayDecline: mayDecline)
             if purpose == .recoveryCode { typed.normaliseRecoveryCode() }
             if let lockout = try onLedger({ (ledger) throws(LedgerFailure) in try ledger.charge(purpose) }) {
                 throw .closed(purpose, lockout)
@@ -71,7 +86,9 @@ where
     }
 
     /// Asks until something is typed.
-    private mutating func ask(_ prompt: Prompt) throws(ManagementRefusal) -> SecretBytes {
+    private mutating func ask(
+        _ prompt: Prompt, mayDecline: Bool = false
+    ) throws(ManagementRefusal) -> SecretBytes {
         for _ in 0..<Management.patience {
             do throws(ConversationError) {
                 let answer = try person.ask(prompt)
@@ -83,6 +100,7 @@ where
                 case .unusable: throw .nobodyToAsk
                 }
             }
+            if mayDecline { throw .declined }
             person.tell(.nothingTyped)
         }
         throw .cancelled

@@ -102,7 +102,7 @@ extension Notice {
 
 /// Parts that several sentences share.
 private enum SentenceParts {
-    /// "Your fingerprints were changed (1 added, 2 removed)."
+    /// The sentence of a change: "Your fingerprints were changed (1 added, 2 removed)".
     static func changed(_ change: EnrollmentChange) -> String {
         var counts = ""
         if change.added > 0 { counts = "\(change.added) added" }

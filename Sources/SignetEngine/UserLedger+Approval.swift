@@ -20,7 +20,9 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         if let session, session.gallery != gallery || session.presence.count != gallery.count { return .notApproved }
         var present: [ApprovedPrint] = []
         for (position, index) in gallery.enumerated() {
-            let digest = try printDigest(set, index)
+            let digest: Digest
+            // A print that cannot be read is none that was approved: fingers close, and the PIN still works (rule 11).
+            do throws(LedgerFailure) { digest = try printDigest(set, index) } catch { return .notApproved }
             let approved = approval.prints.first { $0.digest == digest }
             let place = session.map { $0.presence[position] } ?? approved?.presence ?? .host
             present.append(ApprovedPrint(digest: digest, presence: place))

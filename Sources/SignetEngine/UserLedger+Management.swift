@@ -123,6 +123,8 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     ) throws(LedgerFailure) {
         guard var state = try loadHeld() else { throw .recordUnusable }
         let before = try loadPrints()
+        // A set that was made from an older one would undo what somebody else did meanwhile.
+        guard before.generation.addingReportingOverflow(1) == (set.generation, false) else { throw .unavailable }
         var approvals: [Approval] = []
         // Borrowed noncopyable optionals are looked into by switch.
         switch key {

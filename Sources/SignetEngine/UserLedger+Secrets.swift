@@ -30,7 +30,9 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         }
     }
 
-    /// Compares by opening the signing key: nil where the secret is wrong. A failure of the machine refunds and unlocks.
+    /// Compares by opening the signing key: nil where the secret is wrong.
+    ///
+    /// A failure of the machine refunds and unlocks.
     package mutating func compare(
         _ secret: borrowing SecretBytes, _ purpose: SecretPurpose
     ) throws(LedgerFailure) -> SecretBytes? {

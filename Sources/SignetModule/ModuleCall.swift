@@ -20,28 +20,29 @@ struct ModuleCall {
         guard let userName = pam.user() else { return .refused(.cancelled) }
         let service = pam.text(.service) ?? []
         let remoteHost = pam.text(.remoteHost)
-        let account: Account?
-        do throws(AccountsUnreadable) { account = try Accounts.named(userName) } catch {
-            return .refused(.recordUnusable)
-        }
         let loaded = ConfigurationLoader.load(arguments.configuration ?? ConfigurationLoader.standardPath)
         let context = JournalContext(
             service: service, user: userName, terminal: pam.text(.terminal) ?? [], remoteHost: remoteHost ?? [],
             realUID: getuid(), usesStandInReader: StandInReader.isConfigured(loaded.configuration))
-        var journal = ModuleJournal(context)
+        var journal = SyslogJournal(context, verbose: arguments.debug)
         if let problem = loaded.problem { journal.record(.configurationUnusable(problem)) }
         for word in arguments.unknown { journal.record(.argumentUnknown(word)) }
+        let account: Account?
+        do throws(AccountsUnreadable) { account = try Accounts.named(userName) } catch {
+            journal.record(.storeRefused(errno: error.errno))
+            return .refused(.recordUnusable)
+        }
 
-        let facts = CallerFacts(user: account?.uid, remoteHost: remoteHost)
+        let facts = CallerFacts.current(remoteHost: remoteHost)
         let terminal = ControllingTerminal()
         let request = AuthenticationRequest(
             configuration: loaded.configuration, userExists: account != nil, userName: userName,
             pinAllowed: arguments.pinAllowed, terminal: terminal != nil,
-            fingerClosure: closure(facts, foreground: terminal?.isForeground() ?? false))
+            fingerClosure: closure(facts))
         // SAFETY: the conversation is called within this call only, while the handle is valid.
         let person = unsafe PAMConversation(
             pam.conversation(), user: userName, service: service, terminal: terminal, silent: silent,
-            standInReader: context.usesStandInReader)
+            standInReader: context.usesStandInReader, tellsThroughConversation: arguments.conversationOnly)
         return authenticate(request, person, context, account, caller: callerClass(facts, account))
     }
 
@@ -49,12 +50,12 @@ struct ModuleCall {
         _ request: AuthenticationRequest, _ person: consuming PAMConversation, _ context: JournalContext,
         _ account: Account?, caller: CallerClass
     ) -> Verdict {
-        var opening: Result<MachineLedger<ModuleJournal>, StoreError>
+        var opening: Result<MachineLedger<SyslogJournal>, StoreError>
         do throws(StoreError) {
             opening = .success(
                 try StoreOpening.ledger(
                     uid: account?.uid ?? .max, userName: request.userName, caller: caller,
-                    configuration: request.configuration, log: ModuleJournal(context)))
+                    configuration: request.configuration, log: SyslogJournal(context, verbose: arguments.debug)))
         } catch {
             opening = .failure(error)
         }
@@ -66,17 +67,18 @@ struct ModuleCall {
             var authentication = Authentication(request, ledger: ledger, sensor: sensor, person: person)
             return authentication.run()
         case .failure(let error):
-            var storeless = StorelessAuthentication(request, error, log: ModuleJournal(context), person: person)
+            var storeless = StorelessAuthentication(
+                request, error, log: SyslogJournal(context, verbose: arguments.debug), person: person)
             return storeless.run()
         }
     }
 
     /// Why the surroundings close the finger path.
-    private func closure(_ facts: CallerFacts, foreground: Bool) -> FingerClosure? {
+    private func closure(_ facts: CallerFacts) -> FingerClosure? {
         if !arguments.fingerAllowed || !arguments.unknown.isEmpty { return .switchedOff }
         if facts.isRemote { return .remote }
         if facts.lidClosed { return .lidClosed }
-        return foreground ? nil : .background
+        return facts.isBackground ? .background : nil
     }
 
     /// Whose share of the PIN's failures this call uses up (rule 3).

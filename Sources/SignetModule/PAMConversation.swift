@@ -18,6 +18,8 @@ internal import SignetSecrets
     private let silent: Bool
     /// Whether the reader is not the shipped helper's: whoever is asked to touch is told.
     private let standInReader: Bool
+    /// `prompt=conversation`: information goes through the conversation too, for a program that shows it in a window.
+    private let tellsThroughConversation: Bool
 
     /// The longest answer taken, in bytes: PAM_MAX_RESP_SIZE of `<security/_pam_types.h>`.
     private static let answerLimit = 512
@@ -25,7 +27,7 @@ internal import SignetSecrets
     init(
         _ conversation: pam_conv?, user: [UInt8], service: [UInt8], terminal: consuming ControllingTerminal?,
         silent: Bool,
-        standInReader: Bool
+        standInReader: Bool, tellsThroughConversation: Bool
     ) {
         unsafe self.conversation = conversation
         self.user = user
@@ -33,24 +35,32 @@ internal import SignetSecrets
         self.terminal = terminal
         self.silent = silent
         self.standInReader = standInReader
+        self.tellsThroughConversation = tellsThroughConversation
     }
 
     mutating func ask(_ prompt: Prompt) throws(ConversationError) -> SecretBytes {
-        var text = Array(prompt.text(user: user, service: service).utf8)
-        if standInReader, prompt == .pinOrTouch { text = Array("(\(StandInReader.label)) ".utf8) + text }
-        text.append(0)
-        guard let function = unsafe conversation?.conv else { throw .unusable }
+        var text = prompt.text(user: user, service: service)
+        if standInReader, prompt == .pinOrTouch { text = "(\(StandInReader.label)) \(text)" }
         var response: UnsafeMutablePointer<pam_response>?
-        let code = unsafe text.withUnsafeMutableBytes { bytes in
+        guard let code = unsafe converse(PAM_PROMPT_ECHO_OFF, text, &response) else { throw .unusable }
+        return try unsafe PAMConversation.take(response, code: code)
+    }
+
+    /// Calls the program's conversation function with one message; nil where there is none.
+    private func converse(
+        _ style: CInt, _ text: String, _ response: inout UnsafeMutablePointer<pam_response>?
+    ) -> CInt? {
+        guard let function = unsafe conversation?.conv else { return nil }
+        var terminated = Array(text.utf8) + [0]
+        return unsafe terminated.withUnsafeMutableBytes { bytes in
             // SAFETY: message and text outlive the call, which answers before it returns (`pam_conv(3)`).
             var message = unsafe pam_message(
-                msg_style: PAM_PROMPT_ECHO_OFF, msg: bytes.baseAddress?.assumingMemoryBound(to: CChar.self))
+                msg_style: style, msg: bytes.baseAddress?.assumingMemoryBound(to: CChar.self))
             return unsafe withUnsafePointer(to: &message) { pointer in
                 var messages: UnsafePointer<pam_message>? = unsafe pointer
                 return unsafe function(1, &messages, &response, conversation?.appdata_ptr)
             }
         }
-        return try unsafe PAMConversation.take(response, code: code)
     }
 
     /// Moves the answer into guarded memory, then wipes and frees what libpam's caller allocated, on every path.
@@ -77,8 +87,16 @@ internal import SignetSecrets
 
     mutating func tell(_ notice: Notice) {
         if silent, notice.isSmallTalk { return }
-        let sentence = notice.text(user: user)
-        terminal?.say(standInReader && notice == .touchTheReader ? "\(sentence) (\(StandInReader.label))" : sentence)
+        var sentence = notice.text(user: user)
+        if standInReader, notice == .touchTheReader { sentence = "\(sentence) (\(StandInReader.label))" }
+        guard tellsThroughConversation else {
+            terminal?.say(sentence)
+            return
+        }
+        var response: UnsafeMutablePointer<pam_response>?
+        // Nothing is asked, but a program may answer all the same: what it allocated is ours to wipe and free.
+        guard let code = unsafe converse(PAM_TEXT_INFO, sentence, &response) else { return }
+        _ = try? unsafe PAMConversation.take(response, code: code)
     }
 }
 

@@ -59,7 +59,9 @@ internal import PAMShim
         }
     }
 
-    /// The items that Signet reads. PAM_AUTHTOK and PAM_OLDAUTHTOK are not among them (rule 6).
+    /// The items that Signet reads.
+    ///
+    /// PAM_AUTHTOK and PAM_OLDAUTHTOK are not among them (rule 6).
     enum Item {
         case service, terminal, remoteHost
 

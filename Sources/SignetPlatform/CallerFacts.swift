@@ -1,15 +1,152 @@
 internal import CPlatform
 
-/// What is known of whoever called, without asking.
+/// What decides whether a person at the machine stands behind the caller, as far as the machine can tell.
 package struct CallerFacts: Equatable, Sendable {
-    /// The real uid of this process (`getresuid(2)`): under sudo and su the person who typed the command.
+    /// The real uid of the process: who typed `su alice`.
     package let realUID: UInt32
+    /// Whether the caller sits elsewhere.
     package let isRemote: Bool
+    /// Whether a lid is closed, over a reader that may be inside.
     package let lidClosed: Bool
+    /// Whether the process has a terminal in whose background it runs.
+    package let isBackground: Bool
 
-    package init(user: UInt32?, remoteHost: [UInt8]?) {
-        realUID = getuid()
-        isRemote = remoteHost != nil
-        lidClosed = false
+    package init(realUID: UInt32, isRemote: Bool, lidClosed: Bool, isBackground: Bool) {
+        self.realUID = realUID
+        self.isRemote = isRemote
+        self.lidClosed = lidClosed
+        self.isBackground = isBackground
+    }
+
+    /// Looks at this process; `remoteHost` is PAM_RHOST, or nil where it was not set.
+    package static func current(remoteHost: [UInt8]?) -> CallerFacts {
+        read(remoteHost: remoteHost, realUID: getuid(), root: [])
+    }
+
+    /// For tests: the same with another uid and with `root` before /proc and /run.
+    package static func read(remoteHost: [UInt8]?, realUID: UInt32, root: [UInt8]) -> CallerFacts {
+        let machine = Machine(root: root)
+        return CallerFacts(
+            realUID: realUID,
+            isRemote: isRemote(host: remoteHost) || machine.hasRemoteEnvironment
+                || machine.isInRemoteSession(uid: realUID),
+            lidClosed: machine.isLidClosed, isBackground: machine.isInBackground)
+    }
+
+    /// Whether PAM_RHOST names another machine.
+    static func isRemote(host: [UInt8]?) -> Bool {
+        guard let host, !host.isEmpty else { return false }
+        for local in ["localhost", "127.0.0.1", "::1"] where host.elementsEqual(local.utf8) { return false }
+        return true
+    }
+}
+
+/// The files of /proc and /run that tell.
+private struct Machine {
+    let root: [UInt8]
+
+    /// The longest environment that is searched, in bytes; a longer one is nothing an honest caller has.
+    static let environmentLimit = 1 << 20
+    static let fileLimit = 1 << 16
+
+    private func path(_ text: StaticString, _ name: [UInt8] = [], _ rest: StaticString = "") -> [UInt8] {
+        root + KeyedHash.bytes(of: text) + name + KeyedHash.bytes(of: rest)
+    }
+
+    /// A hint only, which denies: sshd sets these, and whoever wants to can unset them.
+    ///
+    /// The environment that the process was started with is read, since sudo cleans its own.
+    var hasRemoteEnvironment: Bool {
+        let environment: [UInt8]
+        do throws(FileFault) {
+            environment = try SmallFile.load(path("/proc/self/environ"), limit: Machine.environmentLimit)
+        } catch {
+            // Where there is no such file the hint is missing, no more.
+            return error == .wrongSize
+        }
+        for variable in environment.split(separator: 0) {
+            for name in ["SSH_CONNECTION=", "SSH_CLIENT=", "SSH_TTY="] where variable.starts(with: name.utf8) {
+                return true
+            }
+        }
+        return false
+    }
+
+    /// Asks logind's files: the session of this process, or, where it is in none, all sessions of the user.
+    ///
+    /// A process outside any session may have been started from a remote one: `systemd-run --user` over ssh. Root's
+    /// processes are outside all sessions by nature: `login` and display managers.
+    func isInRemoteSession(uid: UInt32) -> Bool {
+        if let session { return isRemote(session: session) ?? true }
+        guard uid != 0 else { return false }
+        guard let user = SmallFile.read(path("/run/systemd/users/", Array("\(uid)".utf8)), limit: Machine.fileLimit),
+            let sessions = value(of: "SESSIONS=", in: user)
+        else { return false }
+        for name in sessions.split(separator: UInt8(ascii: " ")) where isRemote(session: Array(name)) == true {
+            return true
+        }
+        return false
+    }
+
+    /// The session that the kernel keeps this process in, by the name of its control group: `session-3.scope`.
+    private var session: [UInt8]? {
+        guard let groups = SmallFile.read(path("/proc/self/cgroup"), limit: Machine.fileLimit) else { return nil }
+        let separators: [UInt8] = [UInt8(ascii: "/"), 0x0A]
+        for part in groups.split(whereSeparator: { separators.contains($0) }) {
+            let name = Array(part)
+            let prefix = Array("session-".utf8)
+            let suffix = Array(".scope".utf8)
+            guard name.count > prefix.count + suffix.count, name.starts(with: prefix),
+                name[(name.count - suffix.count)...].elementsEqual(suffix)
+            else { continue }
+            return Array(name[prefix.count..<(name.count - suffix.count)])
+        }
+        return nil
+    }
+
+    /// nil where logind has no such session.
+    private func isRemote(session: [UInt8]) -> Bool? {
+        for byte in session {
+            let isDigit = byte >= 0x30 && byte <= 0x39
+            let isLetter = (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7A
+            guard isDigit || isLetter else { return nil }
+        }
+        guard let file = SmallFile.read(path("/run/systemd/sessions/", session), limit: Machine.fileLimit) else {
+            return nil
+        }
+        return value(of: "REMOTE=", in: file)?.elementsEqual([UInt8(ascii: "1")]) ?? false
+    }
+
+    /// `state:      closed`, in a folder that each lid has (Linux, drivers/acpi/button.c).
+    var isLidClosed: Bool {
+        for lid in SmallFile.names(in: path("/proc/acpi/button/lid")) {
+            guard let state = SmallFile.read(path("/proc/acpi/button/lid/", lid, "/state"), limit: Machine.fileLimit)
+            else { continue }
+            let spaces: [UInt8] = [0x20, 0x09, 0x0A]
+            for word in state.split(whereSeparator: { spaces.contains($0) }) where word.elementsEqual("closed".utf8) {
+                return true
+            }
+        }
+        return false
+    }
+
+    /// Compares the process's group with its terminal's foreground group: fields 5, 7 and 8 of proc_pid_stat(5).
+    var isInBackground: Bool {
+        guard let stat = SmallFile.read(path("/proc/self/stat"), limit: Machine.fileLimit),
+            // The second field is the program's name in parentheses, and may hold spaces and parentheses itself.
+            let end = stat.lastIndex(of: UInt8(ascii: ")"))
+        else { return false }
+        let fields = stat[(end + 1)...].split(separator: 0x20)
+        guard fields.count > 5 else { return false }
+        let (group, terminal, foreground) = (fields[2], fields[4], fields[5])
+        guard !terminal.elementsEqual("0".utf8) else { return false }
+        return !group.elementsEqual(foreground)
+    }
+
+    /// The rest of the line that begins with `key`.
+    private func value(of key: StaticString, in file: [UInt8]) -> ArraySlice<UInt8>? {
+        let key = KeyedHash.bytes(of: key)
+        for line in file.split(separator: 0x0A) where line.starts(with: key) { return line.dropFirst(key.count) }
+        return nil
     }
 }

@@ -127,6 +127,14 @@ public struct HelperProcess: ~Copyable {
         }
     }
 
+    /// Waits for a packet and lets `body` read it.
+    package mutating func receive<Result: ~Copyable>(
+        within milliseconds: Int, _ body: (Span<UInt8>) -> Result
+    ) throws(HelperFailure) -> Result {
+        guard wait(until: Deadline(milliseconds: milliseconds), orSignalOn: -1) == .packet else { throw .stalled }
+        return try receive(body)
+    }
+
     /// Reads the packet that `wait` told of and lets `body` read it.
     package mutating func receive<Result: ~Copyable>(
         _ body: (Span<UInt8>) -> Result
@@ -136,7 +144,7 @@ public struct HelperProcess: ~Copyable {
         var length: Int
         repeat {
             length = packet.withMutableBytes { bytes in
-                // SAFETY: the buffer has the length that is passed; TRUNC makes a longer packet known by its true length.
+                // SAFETY: the buffer has the length that is passed. TRUNC: a longer packet is known by its length.
                 unsafe bytes.withUnsafeMutableBytes { buffer in
                     unsafe recv(socket, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT) | CInt(MSG_TRUNC))
                 }

@@ -36,6 +36,8 @@ package struct SensorClient: ~Copyable {
     private static let sendLimit = 1000
     /// Milliseconds in which a living helper answers a cancel.
     private static let cancelLimit = 1000
+    /// The longest wait for a touch in seconds; the helper's own alarm is longer.
+    private static let touchSeconds = 90
     /// Seconds in which each touch of an enrollment must come.
     private static let enrollSeconds = 60
     /// Seconds in which a print must be deleted.
@@ -226,7 +228,7 @@ extension SensorClient: FingerSensor {
     package mutating func awaitTouch(seconds: Int) -> Touch {
         guard case .armed(var confirmed) = phase else { return .failed(refuse()) }
         phase = .opened
-        var deadline = Deadline(seconds: max(0, min(seconds, 120)))
+        var deadline = Deadline(seconds: max(0, min(seconds, SensorClient.touchSeconds)))
         /// Why the wait was cancelled, once it was.
         var ending: Touch?
         var sawFinger = false

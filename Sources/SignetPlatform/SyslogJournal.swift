@@ -8,17 +8,21 @@ package struct SyslogJournal: Journal, ~Copyable {
     private let context: JournalContext
     private let identifier: StaticString
     private let path: [UInt8]
+    private let verbose: Bool
 
-    /// `identifier` is what the log calls the program; `path` is the log's socket.
+    /// `identifier` is what the log calls the program; `path` is the log's socket; `verbose` adds what explains without deciding.
     package init(
-        _ context: JournalContext, identifier: StaticString = "pam_signet", path: [UInt8] = SystemLog.standardPath
+        _ context: JournalContext, identifier: StaticString = "pam_signet", verbose: Bool = false,
+        path: [UInt8] = SystemLog.standardPath
     ) {
         self.context = context
         self.identifier = identifier
+        self.verbose = verbose
         self.path = path
     }
 
     package mutating func record(_ event: JournalEvent) {
+        guard verbose || !event.onlyExplains else { return }
         let line = JournalLine.render(event, context: context)
         SystemLog.send(Array(line.utf8), severity: event.severity, identifier: identifier, to: path)
     }
@@ -35,6 +39,14 @@ extension JournalEvent {
         case .fingerPathClosed(.enrollmentChanged), .fingerPathClosed(.biometryLockout): .warning
         case .authentication, .failure, .storeBusy, .management: .notice
         case .fingerPathClosed, .foreignPrints: .info
+        }
+    }
+
+    /// Whether it says why something usual happened; forty lines a day that nobody reads hide the one that matters.
+    var onlyExplains: Bool {
+        switch self {
+        case .fingerPathClosed(.switchedOff), .fingerPathClosed(.noTerminal), .fingerPathClosed(.notEnrolled): true
+        default: false
         }
     }
 }

@@ -10,7 +10,7 @@ package struct SystemClock: Clock, ~Copyable {
     package init() { self.init(bootFile: Array("/proc/sys/kernel/random/boot_id".utf8)) }
 
     /// For tests: another file in its place.
-    init(bootFile: [UInt8]) { self.bootFile = bootFile.map { CChar(bitPattern: $0) } + [0] }
+    package init(bootFile: [UInt8]) { self.bootFile = bootFile.map { CChar(bitPattern: $0) } + [0] }
 
     package mutating func now() throws(ClockUnreadable) -> BootInstant {
         // CLOCK_BOOTTIME counts while the machine sleeps, and clock_settime(2) does not move it.

@@ -20,10 +20,14 @@ package enum SystemLog {
     private static let facility: UInt8 = 10
     /// The longest line that is sent, in bytes; RFC 5424 asks receivers for 2048.
     package static let lineLimit = 1800
-    /// How long a full queue is waited for. Who fills it could make us wait for each line, and must not make us hang.
+    /// How long a full queue is waited for, in milliseconds.
+    ///
+    /// Who fills it could make us wait for each line, and must not make us hang.
     private static let patience: Int32 = 200
 
-    /// Sends one line; false where nobody took it. `identifier` is the program's name.
+    /// Sends one line; false where nobody took it.
+    ///
+    /// `identifier` is the program's name.
     @discardableResult
     package static func send(
         _ line: [UInt8], severity: Severity, identifier: StaticString, to path: [UInt8] = standardPath

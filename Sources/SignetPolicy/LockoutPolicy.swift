@@ -131,7 +131,9 @@ package struct LockoutPolicy: Equatable, Sendable {
         attempts.lastPIN = now
     }
 
-    /// The recovery code was right: its own failures are cleared. The PIN's are when the new PIN is set (`pinSucceeded`).
+    /// The recovery code was right: its own failures are cleared.
+    ///
+    /// The PIN's are when the new PIN is set (`pinSucceeded`).
     package func recoveryCodeMatched(_ attempts: inout Attempts) {
         attempts.recovery.clear()
     }

@@ -1,8 +1,8 @@
 /// The clear beginning of a sealed file: what the file is and whose, compared before it is opened.
 ///
-/// The header's bytes are the associated data of the seal, so that nobody can give a file another header. That they are
-/// readable without the key tells a moved, renamed or foreign file from a damaged one; without the key the header proves
-/// nothing, and nothing is ever granted by it.
+/// The header's bytes are the associated data of the seal, so that nobody can give a file another header. That they
+/// are readable without the key tells a moved, renamed or foreign file from a damaged one; without the key the header
+/// proves nothing, and nothing is ever granted by it.
 ///
 ///     0   4  magic "SGNT"
 ///     4   1  kind
@@ -85,7 +85,9 @@ package struct SealedHeader: Equatable, Sendable {
         return reader.offset
     }
 
-    /// The user name that the beginning of a file tells of itself; nil where it is no header. It proves nothing.
+    /// The user name that the beginning of a file tells of itself; nil where it is no header.
+    ///
+    /// It proves nothing.
     package static func claimedName(in file: Span<UInt8>) -> [UInt8]? {
         var reader = ByteReader(file)
         do throws(RecordError) {

@@ -53,7 +53,9 @@ package enum SensorEvent: Equatable, Sendable {
         }
     }
 
-    /// Writes the message into `packet`; answers its length in bytes. A template is read from `source`.
+    /// Writes the message into `packet`; answers its length in bytes.
+    ///
+    /// A template is read from `source`.
     package func encode(
         templateFrom source: Span<UInt8>, into packet: inout MutableSpan<UInt8>
     ) throws(SensorMessageError) -> Int {

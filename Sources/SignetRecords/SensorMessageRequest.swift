@@ -40,7 +40,9 @@ package enum SensorRequest: Equatable, Sendable {
         }
     }
 
-    /// Writes the message into `packet`; answers its length in bytes. A template is read from `source`.
+    /// Writes the message into `packet`; answers its length in bytes.
+    ///
+    /// A template is read from `source`.
     package func encode(
         templateFrom source: Span<UInt8>, into packet: inout MutableSpan<UInt8>
     ) throws(SensorMessageError) -> Int {

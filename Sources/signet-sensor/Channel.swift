@@ -34,7 +34,9 @@ import SignetRecords
             }, Unmanaged.passUnretained(self).toOpaque())
     }
 
-    /// Reads one request; `body` gets it with the packet it lies in. nil: the other side closed.
+    /// Reads one request; `body` gets it with the packet it lies in.
+    ///
+    /// nil: the other side closed.
     func receive<Result>(_ body: (SensorRequest, Span<UInt8>) -> Result) -> Result? {
         // SAFETY: `incoming` has the length that is passed; MSG_TRUNC makes a longer packet known by its true length.
         let length = unsafe recv(socket, incoming.baseAddress, incoming.count, Int32(MSG_TRUNC))
@@ -82,7 +84,7 @@ import SignetRecords
         unsafe explicit_bzero(base, memory.count)
     }
 
-    /// Ends the process at once. The reason is for whoever reads the code or a core of a debugger; nobody listens.
+    /// Ends the process at once; the reason is for whoever reads the code.
     private func fail(_ reason: StaticString) -> Never {
         _exit(1)
     }

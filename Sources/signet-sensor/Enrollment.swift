@@ -7,8 +7,6 @@ extension Session {
     /// Enrolls a finger; the template goes to Signet and is wiped here.
     func enroll(_ finger: Finger, _ userName: [UInt8], day: UInt32, on reader: Reader) {
         guard finishCurrent() else { return }
-        // An enrollment has up to 25 touches, each with the parent's own deadline.
-        alarm(900)
         let operation = Operation()
         current = operation
         // SAFETY: a new print floats; libfprint takes the reference. The name is copied during the call.
@@ -44,6 +42,8 @@ extension Session {
 
     private func progressed(_ done: Int, _ error: UnsafeMutablePointer<GError>?) {
         guard let reader else { return }
+        // Each touch has its own time.
+        alarm(Session.workSeconds)
         if let error = unsafe error {
             var reason = RetryReason.general
             if !reader.hasFreedErrors, case .retry(let read) = unsafe Outcome(error) { reason = read }
@@ -89,7 +89,9 @@ extension Session {
             .enrolled(template: 0..<template.count, onReader: onReader), templateFrom: unsafe template.span)
     }
 
-    /// Deletes one print from the reader's memory. Never all of them: others' prints live there too.
+    /// Deletes one print from the reader's memory.
+    ///
+    /// Never all of them: others' prints live there too.
     func delete(_ index: Int, from reader: Reader) {
         guard finishCurrent() else { return }
         // libfprint answers success where it cannot delete.

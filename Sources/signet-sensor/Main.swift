@@ -1,11 +1,13 @@
 internal import CPlatform
 
-/// The reader helper: `signet-sensor [--allow-virtual]`, started by Signet with a SOCK_SEQPACKET socket as descriptor 3.
+/// The reader helper: `signet-sensor [--allow-virtual]`.
+///
+/// Signet starts it, with a SOCK_SEQPACKET socket as descriptor 3.
 @main struct Main {
     static func main() {
         let arguments = CommandLine.arguments.dropFirst()
         guard arguments.allSatisfy({ $0 == "--allow-virtual" }), isStartedBySignet() else { _exit(2) }
-        // Swift's runtime catches crashes to print a backtrace, which takes seconds: a helper that crashes is to be gone.
+        // Swift's runtime catches crashes to print a backtrace, which takes seconds; a crashed helper is to be gone.
         signet_reset_signals()
         Session(allowsVirtual: !arguments.isEmpty).run()
     }

@@ -23,16 +23,21 @@ final class Session {
     /// The user and group `nobody` and `nogroup` of Debian.
     private static let unprivileged: (user: uid_t, group: gid_t) = (65_534, 65_534)
 
+    /// Ten minutes outlast a person at a prompt.
+    private static let idleSeconds: UInt32 = 600
+    /// Longer than Signet waits for one touch.
+    static let workSeconds: UInt32 = 120
+
     init(allowsVirtual: Bool) { self.allowsVirtual = allowsVirtual }
 
     /// Serves requests until the socket closes.
     func run() -> Never {
         while true {
-            // The alarm ends a helper whose parent was stopped or forgot it; ten minutes outlast a person at a prompt.
-            alarm(600)
+            // The alarm ends a helper whose parent was stopped or forgot it.
+            alarm(Session.idleSeconds)
             iterate { channel.isReadable }
             guard let request = receive() else { leave() }
-            alarm(120)
+            alarm(Session.workSeconds)
             serve(request)
         }
     }
@@ -112,7 +117,8 @@ final class Session {
             channel.send(.failed(failure.outcome.problem))
             return
         }
-        guard signet_confine(Session.unprivileged.user, Session.unprivileged.group) == 0 else { _exit(1) }
+        guard signet_confine(Session.unprivileged.user, Session.unprivileged.group) == 0, signet_filter_calls() == 0
+        else { _exit(1) }
         watchFinger(of: found)
         channel.send(.reader(found.description))
         channel.send(.opened(presence: presence, foreignPrints: foreignPrints))
@@ -175,7 +181,9 @@ final class Session {
         _exit(0)
     }
 
-    /// Closes the reader and ends. Nothing is flushed or freed: exit handlers belong to foreign libraries.
+    /// Closes the reader and ends.
+    ///
+    /// Nothing is flushed or freed: exit handlers belong to foreign libraries.
     func leave() -> Never {
         disconnect()
         _exit(0)

@@ -68,7 +68,7 @@ extension Session {
         if operation.isDone { conclude(operation) }
     }
 
-    /// Takes the one request that may come now, asks the driver to end, and waits 0.7 s of the second that Signet waits.
+    /// Takes the one request that may come now, asks the driver to end, and waits 0.7 s of Signet's second.
     ///
     /// Answers whether `condition` holds then.
     func cancelOrLeave(_ operation: Operation, until condition: () -> Bool) -> Bool {
@@ -78,7 +78,9 @@ extension Session {
         return iterate(atMost: 700, until: condition)
     }
 
-    /// Waits for the operation before to end: a finger may still lie on the reader. False: a cancel came meanwhile.
+    /// Waits for the operation before to end: a finger may still lie on the reader.
+    ///
+    /// False: a cancel came meanwhile.
     func finishCurrent() -> Bool {
         guard let operation = current else { return true }
         iterate { operation.isDone || channel.isReadable }
@@ -115,7 +117,9 @@ extension Session {
             Unmanaged.passUnretained(self).toOpaque(), nil, Operation.done, operation.retainedPointer())
     }
 
-    /// FpMatchCb: the decision. What comes after it (waiting for the finger to lift, an error) does not change it.
+    /// FpMatchCb: the decision.
+    ///
+    /// What comes after it (waiting for the finger to lift, an error) does not change it.
     private static let compared: FpMatchCb = { _, match, _, data, error in
         guard let data = unsafe data else { return }
         // SAFETY: `data` is the session that was passed, which lives as long as the process.
@@ -157,7 +161,7 @@ extension Session {
         current = nil
         guard !touch.isOver, let reader else { return }
         var error: UnsafeMutablePointer<GError>?
-        // SAFETY: the operation is done; each finish function is called for what was started. The prints are not asked for.
+        // SAFETY: the operation is done; each finish function is called for what was started, without the prints.
         let succeeded =
             unsafe reader.identifies
             ? fp_device_identify_finish(reader.device, operation.result, nil, nil, &error)

@@ -47,13 +47,22 @@ extension Help {
 
     private static func page(_ lines: [String]) -> String { lines.joined(separator: "\n") + "\n" }
 
-    private static func sentence(_ summary: String) -> String { summary.prefix(1).uppercased() + summary.dropFirst() + "." }
+    private static func sentence(_ summary: String) -> String {
+        summary.prefix(1).uppercased() + summary.dropFirst() + "."
+    }
 
+    // Two columns within 80; what is too long for the second goes on below itself.
     private static func table(_ rows: [(String, String)]) -> [String] {
         let width = rows.map { $0.0.count }.max() ?? 0
-        return rows.map { name, text in
-            "  " + name + String(repeating: " ", count: width - name.count + 2) + text
+        var lines: [String] = []
+        for (name, text) in rows {
+            var label = "  " + name + String(repeating: " ", count: width - name.count + 2)
+            for line in wrapped(text, width: max(20, 80 - label.count)) {
+                lines.append(label + line)
+                label = String(repeating: " ", count: label.count)
+            }
         }
+        return lines
     }
 
     /// Breaks at spaces; a longer word has a line of its own.

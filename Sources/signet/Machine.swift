@@ -28,9 +28,12 @@ enum Machine {
         return loaded.configuration
     }
 
-    private static let configurationHint = "until it is mended the strictest rules hold; see \"sudo signet config check\""
+    private static let configurationHint =
+        "until it is mended the strictest rules hold; see \"sudo signet config check\""
 
-    /// The user's ledger. `creating` makes the store where there is none yet.
+    /// The user's ledger.
+    ///
+    /// `creating` makes the store where there is none yet.
     static func ledger(
         for target: TargetUser, _ configuration: Configuration, creating: Bool = false
     ) throws(Failure) -> Ledger {

@@ -4,6 +4,7 @@ internal import CPlatform
     static func main() {
         // A reader of our output that goes away must not kill us between a charge and its settling.
         signet_ignore_signal(SIGPIPE)
+        signet_crash_quietly()
         exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
     }
 

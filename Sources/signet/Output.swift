@@ -1,6 +1,8 @@
 internal import CPlatform
 
-/// Where words go: data to standard output, messages to standard error. Prompts and progress go to the terminal itself.
+/// Where words go: data to standard output, messages to standard error.
+///
+/// Prompts and progress go to the terminal itself.
 enum Output {
     /// Writes data as it is.
     static func data(_ text: String) { write(text, to: STDOUT_FILENO) }

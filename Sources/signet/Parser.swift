@@ -13,7 +13,9 @@ enum Help: Equatable {
     case command(String)
 }
 
-/// Reads a command line. No secret is ever taken from it, so that none can be seen in the list of processes.
+/// Reads a command line.
+///
+/// No secret is ever taken from it, so that none can be seen in the list of processes.
 struct Parser {
     let commands: [Command]
 
@@ -22,7 +24,8 @@ struct Parser {
         var rest = arguments[...]
         var words: [String] = []
         // The longest chain of words that begins a command's path.
-        while let word = rest.first, !word.hasPrefix("-"), commands.contains(where: { $0.path.starts(with: words + [word]) })
+        while let word = rest.first, !word.hasPrefix("-"),
+            commands.contains(where: { $0.path.starts(with: words + [word]) })
         {
             words.append(word)
             rest = rest.dropFirst()

@@ -79,7 +79,7 @@ struct Terminal: ~Copyable {
     }
 
     private borrowing func readHiddenOnce(_ prompt: String) throws(Interruption) -> Reading {
-        guard var secret = SecretBytes(count: Terminal.answerLimit) else { throw .unusable }
+        guard var secret = SecretBytes(count: Terminal.answerLimit + 1) else { throw .unusable }
         var mask = sigset_t()
         // SAFETY: `mask` lives through the call, which fills it.
         let signals = unsafe signet_hold_signals(&mask)

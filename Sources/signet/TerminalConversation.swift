@@ -7,8 +7,8 @@ struct CommandConversation: Conversation, ~Copyable {
     private let source: Source
     /// The user's login name, for sentences that name them.
     private let userName: [UInt8]
-    /// In the place of the prompt for a recovery code, which speaks to somebody who is locked out.
-    private let recoveryPrompt: String?
+    /// In the place of the prompt for the current PIN or a recovery code, which speak to the user, who is locked out.
+    private let secretPrompt: String?
 
     private enum Source: ~Copyable {
         case terminal(Terminal)
@@ -18,23 +18,23 @@ struct CommandConversation: Conversation, ~Copyable {
 
     /// The terminal; refuses where there is none, for a secret is never taken from anywhere else unasked.
     static func onTerminal(
-        with target: TargetUser, recoveryPrompt: String? = nil
+        with target: TargetUser, secretPrompt: String? = nil
     ) throws(Failure) -> CommandConversation {
         guard let terminal = Terminal() else {
             throw Failure(.no, "there is no terminal to ask on", hint: "run it in a terminal")
         }
         return CommandConversation(
-            source: .terminal(terminal), userName: target.name, recoveryPrompt: recoveryPrompt)
+            source: .terminal(terminal), userName: target.name, secretPrompt: secretPrompt)
     }
 
     /// One line of standard input for each question.
     static func onStandardInput(with target: TargetUser) -> CommandConversation {
-        CommandConversation(source: .standardInput, userName: target.name, recoveryPrompt: nil)
+        CommandConversation(source: .standardInput, userName: target.name, secretPrompt: nil)
     }
 
     /// Nobody, for tasks that ask for nothing.
     static func withNobody(about target: TargetUser) -> CommandConversation {
-        CommandConversation(source: .nobody, userName: target.name, recoveryPrompt: nil)
+        CommandConversation(source: .nobody, userName: target.name, secretPrompt: nil)
     }
 
     mutating func ask(_ prompt: Prompt) throws(ConversationError) -> SecretBytes {
@@ -61,7 +61,7 @@ struct CommandConversation: Conversation, ~Copyable {
     }
 
     private func text(of prompt: Prompt) -> String {
-        if prompt == .recoveryCode, let recoveryPrompt { return recoveryPrompt }
+        if prompt == .recoveryCode || prompt == .currentPIN, let secretPrompt { return secretPrompt }
         return prompt.text(user: userName, service: Array("signet".utf8))
     }
 }

@@ -8,6 +8,7 @@
 #include <pty.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -213,4 +214,13 @@ ssize_t signet_ask_socket(const char *path, const char *text, int milliseconds, 
     }
     close(descriptor);
     return result < 0 ? result : (ssize_t)length;
+}
+
+int signet_terminal_open(char *path, size_t capacity) {
+    int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (master < 0) return -errno;
+    if (grantpt(master) == 0 && unlockpt(master) == 0 && ptsname_r(master, path, capacity) == 0) return master;
+    int failure = errno;
+    (void)close(master);
+    return -failure;
 }

@@ -39,7 +39,7 @@ import Testing
     @Test(arguments: [
         [], ["--hostile", "closed-stdio"], ["--hostile", "ignored-pipe"], ["--hostile", "deleted-folder"],
         ["--hostile", "no-memlock"],
-        ["--hostile", "umask", "--rounds", "2"],
+        ["--hostile", "umask", "--rounds", "2"], ["--hostile", "no-files"], ["--hostile", "ignored-child"],
     ])
     func aTidyModuleIsFoundTidy(_ options: [String]) throws {
         let user = try User.fresh()

@@ -4,7 +4,9 @@ import SignetRecords
 import SignetSecrets
 import Testing
 
-/// Stories of changed enrollment sets (rule 5). Each would catch the change it names, if it went unnoticed, kept the PIN
+/// Stories of changed enrollment sets (rule 5).
+///
+/// Each would catch the change it names, if it went unnoticed, kept the PIN
 /// from working, or were forgotten.
 enum ChangeStories {
     static let all = behindItsBack + byCommands + onChips + approvals
@@ -120,6 +122,15 @@ enum ChangeStories {
                 .prompt(.pin(because: .enrollmentChanged(EnrollmentChange(added: 1, removed: 1)))),
             ],
             after: { machine, _ in #expect(machine.change != nil && machine.attempts.finger.count == 1) }),
+        // A match by a print that cannot be read any more.
+        Story(
+            name: "unreadable while waiting", answers: [.enter, .cancels], touches: [.matched(index: 0)],
+            meanwhile: { machine, actor in
+                actor.once(at: .awaitTouch) { machine.disk.prints?.templates[0] = 0 }
+            }, outcome: .refused(.cancelled),
+            met: [
+                .prompt(.pinOrTouch), .notice(.touchTheReader), .prompt(.pin(because: .notApproved)),
+            ], after: { machine, _ in #expect(machine.attempts.finger.count == 1) }),
     ]
 
     static let byCommands: [Story] = [
@@ -201,7 +212,7 @@ enum ChangeStories {
         // Approved prints that were edited beside their signature.
         noticed("signature cut off", added: 0, removed: 0) {
             try $0.setUp()
-            try $0.changeApproval { approval, _ in [] }
+            $0.changeApproval { approval, _ in [] }
         },
     ]
 }

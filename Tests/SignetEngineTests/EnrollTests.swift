@@ -1,6 +1,7 @@
-@testable import SignetEngine
 import SignetPolicy
 import Testing
+
+@testable import SignetEngine
 
 @Suite struct EnrollTests {
     private let index = Finger(number: 7)
@@ -71,7 +72,9 @@ import Testing
         let refusal = machine.process().enroll(2, [.types(Machine.pin)], touches: [.matched(index: 0)]).refusal
         #expect(refusal == .duplicate(of: index))
         #expect(machine.disk.prints == before)
-        #expect(machine.process().enroll(7, [.types(Machine.pin)], touches: []).refusal == index.map { .alreadyEnrolled($0) })
+        #expect(
+            machine.process().enroll(7, [.types(Machine.pin)], touches: []).refusal
+                == index.map { .alreadyEnrolled($0) })
     }
 
     /// Catches a reader's own word for a duplicate that stays without a name.
@@ -127,9 +130,8 @@ import Testing
     @Test func anAdministratorApprovesNothing() throws {
         let machine = try ready()
         let admin = machine.process("admin", isAdministrator: true)
-        let enrolled = admin.enroll(2, [], touches: [.matched(index: 1)], byAdministrator: true)
+        let enrolled = admin.enroll(2, [.enter], touches: [.matched(index: 1)], byAdministrator: true)
         #expect(enrolled.outcome?.approved == false && enrolled.outcome?.prints == 2)
-        #expect(admin.person.prompts.isEmpty)
         let verdict = machine.process().authenticate([.enter], touches: [.matched(index: 1)])
         if case .granted = verdict { Issue.record("an administrator's print counts") }
         let activated = machine.process().run([.types(Machine.pin)], touches: [.matched(index: 1)]) {
@@ -140,6 +142,18 @@ import Testing
             Issue.record("not activated")
             return
         }
+        #expect(machine.disk.violations.isEmpty)
+    }
+
+    /// Catches a user's PIN that approves nothing where an administrator runs the command, and a wrong one that does.
+    @Test func theUsersPINApprovesForAnAdministrator() throws {
+        let machine = try ready()
+        let wrong = Answer.types(Machine.wrong)
+        let refused = machine.process().enroll(2, [wrong, wrong, wrong], touches: [], byAdministrator: true)
+        #expect(refused.refusal == .wrongPIN)
+        let enrolled = machine.process().enroll(
+            2, [.types(Machine.pin)], touches: [.matched(index: 1)], byAdministrator: true)
+        #expect(enrolled.outcome?.approved == true)
         #expect(machine.disk.violations.isEmpty)
     }
 
@@ -175,6 +189,22 @@ import Testing
             if number > steps { break }
         }
         #expect(steps > 20)
+    }
+
+    /// Catches an enrollment that undoes, or takes for its own, what another one wrote while the finger was taken.
+    @Test func twoEnrollmentsAtOnceLoseNothing() throws {
+        let machine = try ready()
+        let actor = machine.process("slow")
+        var other: Result<Enrolled, ManagementRefusal>?
+        actor.process.onCall = { call in
+            guard call == .enroll, other == nil else { return }
+            other = machine.process("quick").enroll(8, [.types(Machine.pin)], touches: [.matched(index: 1)], data: [8])
+        }
+        let slow = actor.enroll(2, [.types(Machine.pin)], touches: [.matched(index: 1)])
+        #expect(other?.outcome?.approved == true)
+        #expect(slow.refusal == .ledger(.unavailable))
+        #expect(machine.disk.prints?.entries.map(\.finger.number) == [7, 8])
+        #expect(machine.disk.violations.isEmpty)
     }
 
     /// Catches a missing reader that is told only after the PIN.

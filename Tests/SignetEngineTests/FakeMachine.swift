@@ -3,13 +3,27 @@ import SignetPolicy
 import SignetRecords
 import SignetSecrets
 
-/// The bytes of a print as libfprint would serialize it.
-func template(driver: [UInt8], device: [UInt8], data: [UInt8]) -> [UInt8] {
-    var bytes = CanonicalBytes(domain: "template")
-    bytes.append(driver)
-    bytes.append(device)
-    bytes.append(data)
-    return bytes.content
+/// The bytes of a print as libfprint serializes it: "FP3" and a little-endian GVariant of type `(issbymsmsia{sv}v)`.
+///
+/// `data` becomes the print's data, a variant of type `ay`; user name and description are absent.
+func template(driver: [UInt8], device: [UInt8], data: [UInt8], finger: UInt8 = 7) -> [UInt8] {
+    var body: [UInt8] = [1, 0, 0, 0]  // the driver's own form
+    var ends: [Int] = []
+    for name in [driver, device] {
+        body += name + [0]
+        ends.append(body.count)
+    }
+    body += [0, finger]
+    ends += [body.count, body.count]
+    while body.count % 4 != 0 { body.append(0) }
+    body += [0, 0, 0, 0]  // the day of enrollment
+    while body.count % 8 != 0 { body.append(0) }
+    ends.append(body.count)
+    body += data + [0] + Array("ay".utf8)
+    // Offsets of members without a fixed size come last, the first member's at the very end.
+    let size = body.count + ends.count <= 255 ? 1 : 2
+    for end in ends.reversed() { body += (0..<size).map { UInt8(truncatingIfNeeded: end >> (8 * $0)) } }
+    return Array("FP3".utf8) + body
 }
 
 extension ReaderIdentity {
@@ -46,7 +60,8 @@ extension Disk.Prints {
     init(generation: UInt64, _ prints: [Print]) {
         self.init(generation: generation)
         for print in prints {
-            let bytes = template(driver: print.reader.driver, device: print.reader.device, data: print.data)
+            let bytes = template(
+                driver: print.reader.driver, device: print.reader.device, data: print.data, finger: print.finger)
             let range = templates.count..<(templates.count + bytes.count)
             templates += bytes
             guard let finger = Finger(number: print.finger) else { continue }

@@ -88,7 +88,8 @@ final class Disk {
     func write(_ new: Attempts, _ process: FakeProcess) {
         let old = attempts ?? Attempts()
         judge(.pin, (old.pin.epoch, old.pin.total), (new.pin.epoch, new.pin.total), process)
-        judge(.recoveryCode, (old.recovery.epoch, old.recovery.total), (new.recovery.epoch, new.recovery.total), process)
+        judge(
+            .recoveryCode, (old.recovery.epoch, old.recovery.total), (new.recovery.epoch, new.recovery.total), process)
         judge(
             .finger, (old.finger.epoch, Int(old.finger.count)), (new.finger.epoch, Int(new.finger.count)), process)
         if old.change != nil, new.change == nil, !process.evidence.contains(.comparedRight(.pin)) {

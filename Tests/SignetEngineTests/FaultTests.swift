@@ -48,7 +48,9 @@ import Testing
                 let outcome = story.run(actor)
                 let wrongs = Story.wrongs(machine, actor, outcome)
                 if !wrongs.isEmpty { record(story, actor, call, wrongs) }
-                if actor.process.calls.last != .stopListening { record(story, actor, call, ["signals acted too early"]) }
+                if actor.process.calls.last != .stopListening {
+                    record(story, actor, call, ["signals acted too early"])
+                }
                 runs += 1
             }
         }

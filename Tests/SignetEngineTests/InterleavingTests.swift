@@ -2,7 +2,9 @@ import SignetEngine
 import SignetPolicy
 import Testing
 
-/// Several processes of one user at once. They run whole in each other's gaps: wherever one of them does not hold the
+/// Several processes of one user at once.
+///
+/// They run whole in each other's gaps: wherever one of them does not hold the
 /// lock, others may come and go, as two processes that are stopped and resumed at any point would.
 @Suite struct InterleavingTests {
     /// Vigna's splitmix64, so that each round can be repeated by its number.

@@ -245,6 +245,23 @@ enum PINStories {
                 $0.disk.damage = [(.prints, .damaged)]
             }, answers: [.right], outcome: .granted(.pin), met: [.prompt(.pin(because: .notApproved))],
             after: { _, actor in #expect(actor.journalHas(.recordFault(.prints, .damaged))) }),
+        // A template in a form that this Signet does not know, and shuts the PIN out.
+        Story(
+            name: "a print of another format",
+            prepare: {
+                try $0.setUp()
+                $0.disk.prints?.templates[2] = 0x34
+            }, answers: [.right], touches: [.matched(index: 0)], outcome: .granted(.pin),
+            met: [.prompt(.pin(because: .notApproved))],
+            after: { _, actor in
+                #expect(actor.journalHas(.recordFault(.prints, .damaged)) && actor.sensor.arms == 0)
+            }),
+        // Prints that become unreadable after they were offered, and refuse instead of asking for the PIN.
+        Story(
+            name: "prints damaged meanwhile", answers: [.enter, .right],
+            meanwhile: { machine, actor in
+                actor.once(at: .ask) { machine.disk.damage = [(.prints, .damaged)] }
+            }, outcome: .granted(.pin), met: [offered, .prompt(.pin(because: .notApproved))]),
         // Counters deleted to guess anew.
         Story(
             name: "counters missing",

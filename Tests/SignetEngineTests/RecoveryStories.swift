@@ -53,7 +53,8 @@ enum RecoveryStories {
             }),
         // A code that must be typed exactly as it was shown.
         Story(
-            name: "code in lower case with dashes", prepare: disabled, answers: [.cancels], outcome: .refused(.cancelled),
+            name: "code in lower case with dashes", prepare: disabled, answers: [.cancels],
+            outcome: .refused(.cancelled),
             met: [code],
             after: { machine, _ in
                 var typed: [UInt8] = []

@@ -40,7 +40,9 @@ struct SafeFolderForTests: ~Copyable {
 
     deinit {
         // Only what the tests put there: files, links, and one level of folders.
-        for name in ["signet.conf", "a.conf", "b.conf", "open/signet.conf", "link", "linked/signet.conf", "pipe", "prog"] {
+        for name in [
+            "signet.conf", "a.conf", "b.conf", "open/signet.conf", "link", "linked/signet.conf", "pipe", "prog",
+        ] {
             unsafe unlink("\(path)/\(name)")
         }
         for name in ["open", "linked", "folder"] { unsafe rmdir("\(path)/\(name)") }

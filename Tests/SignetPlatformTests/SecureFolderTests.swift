@@ -7,13 +7,17 @@ import Testing
         fileFault { _ = try SecureFolder(path: Array(path.utf8), creating: creating) }
     }
 
-    /// Catches a check that is missing for the folder itself or for a parent: whoever may write there could put a store of
-    /// their own in its place. The sticky bit must not excuse a parent.
-    @Test(arguments: [
-        (0o700, 0o700, nil), (0o755, 0o700, nil), (0o755, 0o500, nil),
-        (0o770, 0o700, .unsafe), (0o707, 0o700, .unsafe), (0o1777, 0o700, .unsafe), (0o775, 0o700, .unsafe),
-        (0o755, 0o750, .unsafe), (0o755, 0o701, .unsafe), (0o755, 0o704, .unsafe), (0o755, 0o702, .unsafe),
-    ] as [(Int, Int, FileFault?)]) func modes(parent: Int, own: Int, expected: FileFault?) throws {
+    /// Catches a check that is missing for the folder itself or for a parent: whoever may write there could put a
+    /// store of their own in its place.
+    ///
+    /// The sticky bit must not excuse a parent.
+    @Test(
+        arguments: [
+            (0o700, 0o700, nil), (0o755, 0o700, nil), (0o755, 0o500, nil),
+            (0o770, 0o700, .unsafe), (0o707, 0o700, .unsafe), (0o1777, 0o700, .unsafe), (0o775, 0o700, .unsafe),
+            (0o755, 0o750, .unsafe), (0o755, 0o701, .unsafe), (0o755, 0o704, .unsafe), (0o755, 0o702, .unsafe),
+        ] as [(Int, Int, FileFault?)]) func modes(parent: Int, own: Int, expected: FileFault?) throws
+    {
         let folder = try TestFolder()
         mkdir(folder.sub("store"), 0o700)
         chmod(folder.sub("store"), mode_t(own))
@@ -122,8 +126,7 @@ import Testing
         await #expect(processExitsWith: .success) { [path = path as String] in
             let secure = try SecureFolder(path: Array(path.utf8))
             try secure.replace(.identity, with: bytes(100).span)
-            var limit = rlimit(rlim_cur: 99, rlim_max: 99)
-            setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+            limitFileSize(to: 99)
             let fault = fileFault { try secure.replace(.identity, with: bytes(100, from: 1).span) }
             require(fault == .system(errno: EFBIG), 10)
             try secure.replace(.prints, with: bytes(99).span)

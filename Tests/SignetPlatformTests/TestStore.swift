@@ -59,7 +59,8 @@ func makeStore(_ folder: TestFolder) throws {
 func identity(uid: UInt32 = 1000, name: [UInt8] = alice, instance: UInt8 = 0x20) -> IdentityRecord {
     let wrapped = WrappedKey(cost: .floor, salt: bytes(16), nonce: bytes(24), sealed: bytes(80))!
     return IdentityRecord(
-        uid: uid, userName: name, instance: bytes(16, from: instance), publicKey: bytes(32), pin: wrapped, recovery: nil,
+        uid: uid, userName: name, instance: bytes(16, from: instance), publicKey: bytes(32), pin: wrapped,
+        recovery: nil,
         pinChangedAt: 1, recoveryMadeAt: 2, pinSetByAdministrator: false, approvals: [])
 }
 
@@ -113,3 +114,35 @@ func names(in path: String) -> [String] {
 
 /// Ends a child process of an exit test with a number that says which expectation failed.
 func require(_ condition: Bool, _ number: Int32) { if !condition { exit(number) } }
+
+/// Starts a process that runs `body` and ends; Swift hides fork(2).
+func startProcess(_ body: () throws -> Void) -> pid_t {
+    typealias Fork = @convention(c) () -> pid_t
+    let process = unsafeBitCast(dlsym(nil, "fork")!, to: Fork.self)()
+    require(process >= 0, 60)
+    guard process == 0 else { return process }
+    do {
+        try body()
+        _exit(0)
+    } catch {
+        _exit(61)
+    }
+}
+
+/// How a process ended: its exit status, or the negative number of the signal that killed it.
+func end(of process: pid_t) -> Int32 {
+    var status: Int32 = 0
+    require(waitpid(process, &status, 0) == process, 62)
+    return status & 0x7F == 0 ? status >> 8 & 0xFF : -(status & 0x7F)
+}
+
+/// Sets RLIMIT_FSIZE, with the signal as deadly as it is in a program that does nothing about it.
+func limitFileSize(to count: rlim_t) {
+    signal(SIGXFSZ, SIG_DFL)
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGXFSZ)
+    require(pthread_sigmask(SIG_UNBLOCK, &signals, nil) == 0, 70)
+    var limit = rlimit(rlim_cur: count, rlim_max: count)
+    require(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0, 71)
+}

@@ -196,13 +196,4 @@ import Testing
         #expect(storeError { _ = try userStore(empty.bytes) } == .fault(.store, .missing))
         #expect(storeError { _ = try userStore(Array(empty.sub("none").utf8)) } == .fault(.store, .missing))
     }
-
-    /// Catches a lost key that passes for a machine without users, so that they are told they have no PIN.
-    @Test func aLostKeyIsToldFromANewStore() throws {
-        try FileManager.default.removeItem(atPath: folder.sub("key"))
-        #expect(storeError { _ = try FileEnclave.read(root: folder.bytes) } == .fault(.store, .missing))
-        var store = try userStore(folder.bytes)
-        try store.create(identity())
-        #expect(storeError { _ = try FileEnclave.read(root: folder.bytes) } == .fault(.store, .keyLost))
-    }
 }

@@ -85,7 +85,8 @@ import Testing
             var bytes = subject.valid
             for _ in 0..<Int.random(in: 1...6, using: &generator) {
                 switch Int.random(in: 0..<4, using: &generator) {
-                case 0: bytes[Int.random(in: bytes.indices, using: &generator)] = .random(in: 0...255, using: &generator)
+                case 0:
+                    bytes[Int.random(in: bytes.indices, using: &generator)] = .random(in: 0...255, using: &generator)
                 case 1: bytes[Int.random(in: bytes.indices, using: &generator)] = 255
                 case 2: bytes.insert(0, at: Int.random(in: bytes.indices, using: &generator))
                 default: if bytes.count > 1 { bytes.remove(at: Int.random(in: bytes.indices, using: &generator)) }

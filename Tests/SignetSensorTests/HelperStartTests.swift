@@ -2,6 +2,7 @@ import Foundation
 import SignetEngine
 import SignetPlatform
 import SignetPolicy
+import SignetRecords
 import Testing
 
 extension SensorTests {
@@ -33,10 +34,13 @@ extension SensorTests {
             pthread_sigmask(SIG_BLOCK, &blocked, &before)
             signal(SIGPIPE, SIG_IGN)
             let open = open("/etc/passwd", O_RDONLY)
+            // More than the helper may have itself, and some that lie high.
+            let many = (0..<150).map { _ in dup(open) }
             let high = fcntl(open, F_DUPFD, 300)
             defer {
                 close(open)
                 close(high)
+                for descriptor in many { close(descriptor) }
                 signal(SIGPIPE, SIG_DFL)
                 pthread_sigmask(SIG_SETMASK, &before, nil)
             }
@@ -142,8 +146,56 @@ extension SensorTests {
                 #expect(status.contains("NoNewPrivs:\t1"))
                 #expect(status.contains("Uid:\t65534\t65534\t65534\t65534"))
                 #expect(status.contains("CapEff:\t0000000000000000"))
+                // A thread of GLib's or libusb's without the filter would be a way around it.
+                let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(stage.pid())/task")
+                #expect(threads.count > 1)
+                for thread in threads {
+                    let status = try String(
+                        contentsOfFile: "/proc/\(stage.pid())/task/\(thread)/status", encoding: .utf8)
+                    #expect(status.contains("Seccomp:\t2"))
+                    #expect(status.contains("Uid:\t65534\t65534\t65534\t65534"))
+                }
             }
             #expect(kill(stage.pid(), 0) == -1)
+        }
+
+        /// Starts the real helper without the client, to say what the client never says.
+        private func helper(_ stage: Stage) throws -> HelperProcess {
+            try HelperProcess(
+                path: Array(stage.virtual("FP_VIRTUAL_DEVICE").utf8), arguments: [],
+                packetLimit: SensorMessage.packetLimit)
+        }
+
+        /// Catches a helper that takes a request out of turn, or half a message.
+        @Test(
+            arguments: [
+                [[1, 5, 0, 0, 0, 0]], [[1, 8, 4, 0, 0, 0, 10, 1, 0, 0]], [[1, 4, 0, 0, 0, 0]],
+                [[1, 3, 4, 0, 0, 0, 6, 1, 0, 1]],
+                [[9, 1, 0, 0, 0, 0]], [[1]], [[1, 68, 0, 0, 0, 0]], [[1, 1, 0, 0, 0, 0, 0]],
+                [[1, 2, 8, 0, 0, 0, 1, 1, 0, 97, 2, 1, 0, 48], [1, 2, 8, 0, 0, 0, 1, 1, 0, 97, 2, 1, 0, 48]],
+            ] as [[[UInt8]]])
+        func theHelperEndsOnNonsense(packets: [[UInt8]]) throws {
+            let stage = try Stage()
+            var helper = try helper(stage)
+            for packet in packets {
+                try helper.send(within: 1000) { memory in
+                    for index in packet.indices { memory[index] = packet[index] }
+                    return packet.count
+                }
+            }
+            // It sends nothing and is gone.
+            var ended = false
+            do { try helper.receive(within: 5000) { _ in } } catch { ended = error == .ended }
+            #expect(ended)
+        }
+
+        /// Catches a close that is not confirmed.
+        @Test func closeIsConfirmed() throws {
+            let stage = try Stage()
+            var helper = try helper(stage)
+            try helper.send(within: 1000) { try? SensorRequest.close.encode(into: &$0) }
+            let event = try helper.receive(within: 5000) { try? SensorEvent(decoding: $0) }
+            #expect(event == .closed)
         }
     }
 }

@@ -6,8 +6,7 @@ import SignetRecords
 import SignetSecrets
 import Testing
 
-/// All tests of the reader helper, one at a time: a child that another test starts just now would hold a script open for
-/// writing, and a script that is open for writing cannot be executed (ETXTBSY of execve(2)).
+/// All tests of the reader helper, one at a time: some look at the descriptors and signals of the whole process.
 @Suite(.serialized, .enabled(if: Stage.obstacle == nil, Comment(rawValue: Stage.obstacle ?? "")))
 enum SensorTests {}
 
@@ -49,7 +48,9 @@ final class Stage {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         chmod(folder, 0o755)
         var template = Array("/tmp/signet-XXXXXX\0".utf8CString)
-        socketFolder = template.withUnsafeMutableBufferPointer { String(cString: mkdtemp($0.baseAddress!)) }
+        socketFolder = template.withUnsafeMutableBufferPointer { buffer in
+            buffer.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) } ?? "/nonexistent"
+        }
     }
 
     deinit {
@@ -63,8 +64,12 @@ final class Stage {
     /// Writes an executable shell script; answers its path.
     func script(_ lines: String, mode: mode_t = 0o755, name: String = "helper") throws -> String {
         let path = folder + "/" + name
-        try ("#!/bin/sh\necho $$ > '\(pidPath)'\n" + lines + "\n").write(
-            toFile: path, atomically: false, encoding: .utf8)
+        let text = "#!/bin/sh\necho $$ > '\(pidPath)'\n" + lines + "\n"
+        try text.write(toFile: path + ".text", atomically: false, encoding: .utf8)
+        // A copy by another process: a child that any test of this one starts just now would hold the script open for
+        // writing, and such a script cannot be executed (ETXTBSY of execve(2)).
+        let copy = try Process.run(URL(fileURLWithPath: "/bin/cp"), arguments: [path + ".text", path])
+        copy.waitUntilExit()
         chmod(path, mode)
         return path
     }

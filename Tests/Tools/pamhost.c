@@ -5,7 +5,6 @@
 //   --rounds N             so many authentications, each with a handle of its own (default 1)
 //   --same-handle          all rounds on one handle
 //   --conversation KIND    canned (default), terminal, none, failing, null, huge
-//   --report PATH          where the lines below go (default: standard output)
 //   --silent               passes PAM_SILENT
 //   --item NAME=VALUE      sets rhost, ruser or tty
 //   --hostile NAME         closed-stdio, umask, ignored-child, ignored-pipe, deleted-folder, no-files, no-memlock, blocked
@@ -125,7 +124,8 @@ static double milliseconds(void) {
 int main(int argc, char **argv) {
     int rounds = 1, same = 0, flags = 0, hostile_count = 0, item_count = 0, place = 1;
     const char *hostile[16], *items[16];
-    report = stdout;
+    // Through a descriptor of its own, since a hostile state may close standard output.
+    report = fdopen(fcntl(1, F_DUPFD_CLOEXEC, 100), "w");
     for (; place < argc && strncmp(argv[place], "--", 2) == 0; place++) {
         const char *option = argv[place];
         if (strcmp(option, "--same-handle") == 0) same = 1;
@@ -133,7 +133,6 @@ int main(int argc, char **argv) {
         else if (place + 1 >= argc) break;
         else if (strcmp(option, "--rounds") == 0) rounds = atoi(argv[++place]);
         else if (strcmp(option, "--conversation") == 0) kind = argv[++place];
-        else if (strcmp(option, "--report") == 0) report = fopen(argv[++place], "we");
         else if (strcmp(option, "--hostile") == 0 && hostile_count < 16) hostile[hostile_count++] = argv[++place];
         else if (strcmp(option, "--item") == 0 && item_count < 16) items[item_count++] = argv[++place];
         else break;

@@ -33,12 +33,32 @@ static long long now(void) {
     return time.tv_sec * 1000LL + time.tv_nsec / 1000000;
 }
 
-// Passes on what the program shows, without the carriage returns of a terminal. Answers 0 at the end.
+// Passes on what the program shows, as a page: a line that is written anew (return, then erase to its end) becomes a new line.
+static void show(char byte) {
+    static int returned, escape, column;
+    if (escape) {
+        // The end of a control sequence (ECMA-48): a letter.
+        if ((byte >= '@' && byte <= '~' && byte != '[') || byte == '\n') escape = 0;
+        return;
+    }
+    if (byte == '\r') {
+        returned = 1;
+    } else if (byte == '\033') {
+        escape = 1;
+    } else {
+        if (returned && byte != '\n' && column > 0) putchar('\n'), column = 0;
+        returned = 0;
+        putchar(byte);
+        column = byte == '\n' ? 0 : column + 1;
+    }
+}
+
+// Reads what the program shows. Answers 0 at the end.
 static int gather(int milliseconds) {
     char bytes[4096];
     ssize_t count = signet_read_within(child.input, bytes, sizeof bytes, milliseconds);
     for (ssize_t place = 0; place < count; place++) {
-        if (bytes[place] != '\r') putchar(bytes[place]);
+        show(bytes[place]);
         if (shown_length < sizeof shown - 1) shown[shown_length++] = bytes[place];
     }
     fflush(stdout);

@@ -20,7 +20,8 @@ int signet_pidfd_kill(int pidfd, int signal);
 
 /// Lists a folder: calls `visit` with each name but "." and ".." until it answers 0. 0, or -1 and errno.
 /// `folder` stays open and is the caller's.
-int signet_list(int folder, void *_Nullable context, int (*_Nonnull visit)(void *_Nullable context, const char *_Nonnull name));
+int signet_list(int folder, void *_Nullable context,
+                int (*_Nonnull visit)(void *_Nullable context, const char *_Nonnull name));
 
 /// S_ISUID and its like are macros: the permission bits, with set-id and sticky bits.
 static inline mode_t signet_permissions(mode_t mode) { return mode & 07777; }

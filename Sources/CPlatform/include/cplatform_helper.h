@@ -38,4 +38,8 @@ void signet_release_signals(const sigset_t *_Nonnull old);
 /// files, and, where it is root, its user and groups in favour of `user` and `group`. 0 or -errno.
 int signet_confine(uid_t user, gid_t group);
 
+/// Has the kernel refuse, from now on and in every thread, system calls that a helper with an open device has no use for:
+/// seccomp(2). To be called after signet_confine. 0 or -errno.
+int signet_filter_calls(void);
+
 #endif

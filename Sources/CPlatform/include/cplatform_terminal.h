@@ -4,12 +4,22 @@
 #include <signal.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
 /// SIG_IGN is a macro.
 static inline void signet_ignore_signal(int number) { (void)signal(number, SIG_IGN); }
+
+/// Crashes end the process and show nothing: no backtrace of the Swift runtime's, whose handlers print registers and
+/// memory, and no core file (setrlimit(2)).
+static inline void signet_crash_quietly(void) {
+    static const int numbers[] = {SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV};
+    for (unsigned index = 0; index < sizeof numbers / sizeof *numbers; index++) (void)signal(numbers[index], SIG_DFL);
+    struct rlimit none = {0, 0};
+    (void)setrlimit(RLIMIT_CORE, &none);
+}
 
 /// Takes one signal from a signalfd(2) and answers its number; 0 where there is none.
 static inline int signet_take_signal(int descriptor) {

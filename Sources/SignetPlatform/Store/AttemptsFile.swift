@@ -61,8 +61,8 @@ package enum AttemptsFile {
 
     /// Reads a slot that must be of this user's instance.
     ///
-    /// The tag is looked at first: only an authentic slot can say "newer" or "otherUser" and forbid the use of its twin.
-    /// What a slot with a wrong tag says of itself is a hint for the journal.
+    /// The tag is looked at first: only an authentic slot can say "newer" or "otherUser" and forbid the use of its
+    /// twin. What a slot with a wrong tag says of itself is a hint for the journal.
     package static func decode(
         _ slot: Span<UInt8>, uid: UInt32, instance: [UInt8], sealer: borrowing RecordSealer
     ) -> Slot {
@@ -107,7 +107,8 @@ package enum AttemptsFile {
         }
     }
 
-    private static func torn(_ record: AttemptsRecord, other: RecordFault, nextSlot: Int) throws(RecordFault) -> Reading {
+    private static func torn(_ record: AttemptsRecord, other: RecordFault, nextSlot: Int) throws(RecordFault) -> Reading
+    {
         // A later Signet wrote the newer slot: the older one would take back what was charged there.
         guard other != .newer else { throw .newer }
         var attempts = record.attempts
@@ -131,7 +132,8 @@ extension SecureFolder {
     ) throws(StoreError) {
         let first = AttemptsRecord(uid: uid, instance: instance, sequence: 1, attempts: attempts)
         let second = AttemptsRecord(uid: uid, instance: instance, sequence: 2, attempts: attempts)
-        guard let one = AttemptsFile.encode(first, sealer: sealer), let two = AttemptsFile.encode(second, sealer: sealer)
+        guard let one = AttemptsFile.encode(first, sealer: sealer),
+            let two = AttemptsFile.encode(second, sealer: sealer)
         else { throw .system(errno: EINVAL) }
         do throws(FileFault) {
             try replace(.attempts, with: (one + two).span)

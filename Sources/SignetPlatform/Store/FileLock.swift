@@ -8,7 +8,8 @@ package struct LockTiming: Equatable, Sendable {
     package var holdLimit: UInt64 = 15_000
     /// Who waits longer than this gives up.
     package var waitLimit: UInt64 = 60_000
-    /// The time between two looks, at least; up to as much again is added by chance, so that waiters do not march in step.
+    /// The time between two looks, at least; up to as much again is added by chance, so that waiters do not march in
+    /// step.
     package var pollInterval: UInt64 = 4
 
     package init() {}
@@ -16,9 +17,9 @@ package struct LockTiming: Equatable, Sendable {
 
 /// A write lock on a companion file, which lasts until the value goes away, or its process dies.
 ///
-/// It is a record lock of fcntl(2), whose F_GETLK names the holder, unlike flock(2). Such locks belong to the process:
-/// they do not exclude two holders in one process, and closing *any* descriptor of the file gives them up, so nobody else
-/// may open it.
+/// It is a record lock of fcntl(2), whose F_GETLK names the holder, unlike flock(2). Such locks belong to the
+/// process: they do not exclude two holders in one process, and closing *any* descriptor of the file gives them up,
+/// so nobody else may open it.
 ///
 /// The holder is never trusted to let go: a user can stop his own `su alice` with SIGSTOP while it holds alice's lock.
 package struct FileLock: ~Copyable {
@@ -72,7 +73,8 @@ private struct HolderObserver {
 
     private mutating func look(at file: borrowing FileDescriptor) {
         let now = max(monotonicMilliseconds(), lastLook)
-        // If we were stopped ourselves, we did not see that the lock changed hands in between: a long gap counts little.
+        // If we were stopped ourselves, we did not see that the lock changed hands in between: a long gap counts
+        // little.
         let seen = min(now - lastLook, 10 * timing.pollInterval + 10)
         lastLook = now
         let current = signet_lock_holder(file.raw)
@@ -104,7 +106,8 @@ private struct HolderObserver {
 
     private func pause() {
         let jitter = UInt64(randombytes_uniform(UInt32(clamping: timing.pollInterval * 1000)))
-        var time = timespec(tv_sec: 0, tv_nsec: Int(clamping: (timing.pollInterval * 1000 + jitter) * 1000 % 1_000_000_000))
+        var time = timespec(
+            tv_sec: 0, tv_nsec: Int(clamping: (timing.pollInterval * 1000 + jitter) * 1000 % 1_000_000_000))
         // SAFETY: `time` is ours and outlives the call; a signal only shortens the pause.
         _ = unsafe nanosleep(&time, nil)
     }

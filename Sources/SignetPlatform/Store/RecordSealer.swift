@@ -5,7 +5,8 @@ package import SignetSecrets
 
 /// Seals and opens records under a key derived from the master key.
 ///
-/// A file is header, nonce, ciphertext and tag; the header is the associated data. What is opened goes to `SecretBytes`.
+/// A file is header, nonce, ciphertext and tag; the header is the associated data. What is opened goes to
+/// `SecretBytes`.
 package struct RecordSealer: ~Copyable {
     private let sealKey: SecretBytes
     private let slotKey: SecretBytes

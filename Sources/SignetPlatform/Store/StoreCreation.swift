@@ -6,9 +6,9 @@ internal import SignetSecrets
 package enum StoreCreation {
     /// Makes what is not there yet: the folder, the users' folder, the master key and the sealed values.
     ///
-    /// A key or values that are there are never replaced. Where one of them is missing although users have folders, it was
-    /// lost, and a new one would only hide that: `fault(.store, .keyLost)` or `fault(.values, .missing)`. The parent of
-    /// `root` must be there and safe.
+    /// A key or values that are there are never replaced. Where one of them is missing although users have folders,
+    /// it was lost, and a new one would only hide that: `fault(.store, .keyLost)` or `fault(.values, .missing)`. The
+    /// parent of `root` must be there and safe.
     package static func createStore(root: [UInt8]) throws(StoreError) {
         let folder = try inStore { () throws(FileFault) in try SecureFolder(path: root, creating: true) }
         let lock = try FileLock(.storeLock, in: folder)

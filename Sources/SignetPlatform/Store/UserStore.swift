@@ -80,7 +80,8 @@ package struct UserStore: RecordStore, ~Copyable {
     }
 
     package mutating func create(_ identity: IdentityRecord) throws(StoreError) {
-        // The counters come first: without an identity they mean nothing, and an identity without them could not be used.
+        // The counters come first: without an identity they mean nothing, and an identity without them could not be
+        // used.
         try folder(creating: true).createAttempts(Attempts(), uid: uid, instance: identity.instance, sealer: sealer)
         attemptsWereTorn = false
         try save(identity)

@@ -29,7 +29,8 @@ enum AuthenticatedEncryption {
                     associated.withAddress { header in
                         nonce.withAddress { nonce in
                             key.withAddress { key in
-                                // SAFETY: `out` has room for content and tag; all other lengths go with their addresses.
+                                // SAFETY: `out` has room for content and tag; all other lengths go with their
+                                // addresses.
                                 unsafe crypto_aead_xchacha20poly1305_ietf_encrypt(
                                     out, nil, text, UInt64(content.count), header, UInt64(associated.count), nil,
                                     nonce, key)

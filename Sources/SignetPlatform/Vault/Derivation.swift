@@ -8,11 +8,11 @@ internal import SignetSecrets
 enum Derivation {
     /// Argon2id (RFC 9106), then BLAKE2b keyed with the pepper over the purpose and what Argon2id gave; 32 bytes.
     ///
-    /// What holds of libsodium 1.0.18, read in its source: the work area is mapped for the call and unmapped after it,
-    /// not wiped first; the kernel clears pages before anybody else gets them. The area is not locked, so a part of it can
-    /// go to swap while the call lasts (encrypted swap is the remedy; its blocks do not lead back to the PIN faster than
-    /// guessing does). The copy of the result that libsodium keeps on the heap, and the first and last blocks on its
-    /// stack, are wiped.
+    /// What holds of libsodium 1.0.18, read in its source: the work area is mapped for the call and unmapped after
+    /// it, not wiped first; the kernel clears pages before anybody else gets them. The area is not locked, so a part
+    /// of it can go to swap while the call lasts (encrypted swap is the remedy; its blocks do not lead back to the
+    /// PIN faster than guessing does). The copy of the result that libsodium keeps on the heap, and the first and
+    /// last blocks on its stack, are wiped.
     static func wrappingKey(
         from secret: borrowing SecretBytes, salt: [UInt8], cost: KeyDerivationCost, purpose: SecretPurpose,
         pepper: borrowing SecretBytes

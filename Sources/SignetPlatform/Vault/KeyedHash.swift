@@ -3,7 +3,9 @@ package import SignetSecrets
 
 /// BLAKE2b with a key (RFC 7693): message authentication and the derivation of keys from keys.
 package enum KeyedHash {
-    /// Writes the hash of `message` to `target`, which has 16–64 bytes; `key` has 16–64 bytes. False: a wrong length.
+    /// Writes the hash of `message` to `target`; false for a wrong length.
+    ///
+    /// Target and key have 16–64 bytes each.
     package static func write(
         of message: Span<UInt8>, key: borrowing SecretBytes, to target: inout MutableSpan<UInt8>
     ) -> Bool {

@@ -25,25 +25,20 @@ package struct FileEnclave: MasterKeySource, ~Copyable {
         }
     }
 
-    /// The key, with the fault told apart for journal and doctor: unsafe, damaged (a wrong length), and `keyLost` where
-    /// records are there without it; `missing` where no store was ever made, which is no fault of anything's.
+    /// The key, with the fault told apart for people, journal and doctor.
+    ///
+    /// `missing`: no store was ever made, or nobody uses it yet. `keyLost`: users have records, and the key is gone.
+    /// `damaged`: a wrong length.
     package static func read(root: [UInt8]) throws(StoreError) -> SecretBytes {
+        let isUsed: Bool
         do throws(FileFault) {
             let folder = try SecureFolder(path: root)
-            do throws(FileFault) {
-                return try read(in: folder)
-            } catch {
-                guard error == .missing, isUsed(folder) else { throw error }
-            }
+            if try folder.exists(.key) { return try read(in: folder) }
+            isUsed = try !folder.folder(.users).numbers().isEmpty
         } catch {
             throw StoreError(.store, error)
         }
-        throw .fault(.store, .keyLost)
-    }
-
-    /// Whether any user has records in the store, as far as that can be seen.
-    private static func isUsed(_ folder: borrowing SecureFolder) -> Bool {
-        do throws(FileFault) { return try !folder.folder(.users).numbers().isEmpty } catch { return error != .missing }
+        throw .fault(.store, isUsed ? .keyLost : .missing)
     }
 
     static func read(in folder: borrowing SecureFolder) throws(FileFault) -> SecretBytes {

@@ -20,7 +20,8 @@ package struct SodiumVault: KeyVault, ~Copyable {
         self.init(root: root, values: try StoreValues(root: root, masterKey: masterKey), timing: timing)
     }
 
-    init(root: [UInt8], values: consuming StoreValues, timing: LockTiming) {
+    /// Takes values that were opened before.
+    package init(root: [UInt8], values: consuming StoreValues, timing: LockTiming = LockTiming()) {
         self.root = root
         self.values = values
         self.timing = timing

@@ -15,6 +15,12 @@ package struct StoreValues: ~Copyable {
     private static let secretCount = 32
     static let byteCount = 2 + 2 * secretCount
 
+    /// Takes secrets of 32 bytes each as they are.
+    package init(digestKey: consuming SecretBytes, pepper: consuming SecretBytes) {
+        self.digestKey = digestKey
+        self.pepper = pepper
+    }
+
     /// Reads and opens the file.
     package init(root: [UInt8], masterKey: borrowing SecretBytes) throws(StoreError) {
         guard let sealer = RecordSealer(masterKey: masterKey) else { throw .system(errno: ENOMEM) }
@@ -44,8 +50,7 @@ package struct StoreValues: ~Copyable {
             throw .fault(.values, RecordFault(error))
         }
         guard let digestKey, let pepper else { throw .system(errno: ENOMEM) }
-        self.digestKey = digestKey
-        self.pepper = pepper
+        self.init(digestKey: digestKey, pepper: pepper)
     }
 
     /// The bytes of a file with fresh secrets.

@@ -7,12 +7,9 @@ internal import SignetPolicy
 enum AdministratorLedger {
     /// The user's ledger, with the store's error kept, for status and doctor tell each apart.
     static func open(_ target: TargetUser, _ configuration: Configuration) throws(StoreError) -> Ledger {
-        let root = UserStore.standardRoot
-        let key = try FileEnclave.read(root: root)
-        return UserLedger(
-            store: try UserStore(root: root, uid: target.uid, userName: target.name, masterKey: key),
-            vault: try SodiumVault(root: root, masterKey: key), time: SystemClock(), log: CommandJournal(target),
-            configuration: configuration, caller: target.caller)
+        try StoreOpening.ledger(
+            uid: target.uid, userName: target.name, caller: target.caller, configuration: configuration,
+            log: CommandJournal(target))
     }
 
     /// The user named by `--user`: an account, or the uid of one that is gone but has records.
@@ -95,13 +92,16 @@ enum AdministratorLedger {
                 .stateDamaged, "signet's record for \(target.text) cannot be used",
                 hint: "see what is wrong with \"sudo signet status --user \(target.text)\"")
         case .unavailable:
-            Failure(.busy, "the store or the clock cannot be used now", hint: "try again, or see \"sudo signet doctor\"")
+            Failure(
+                .busy, "the store or the clock cannot be used now", hint: "try again, or see \"sudo signet doctor\"")
         }
     }
 }
 
 extension TargetUser {
-    /// The owner of a folder of the store, on whose behalf an administrator acts. Without an account the name is empty.
+    /// The owner of a folder of the store, on whose behalf an administrator acts.
+    ///
+    /// Without an account the name is empty.
     init(_ owner: RecordOwner) {
         var name: [UInt8] = []
         if case .user(_, let known) = owner { name = known }

@@ -5,7 +5,7 @@ internal import SignetRecords
 extension Command {
     /// `signet config check`.
     static let configCheck = Command(
-        "config check", "say what is wrong in the configuration, with line and column", operands: "[FILE]",
+        "config check", "say what is wrong in the configuration, and where", operands: "[FILE]",
         operandLimit: 1, options: [.json],
         details: """
             Without FILE it is /etc/security/signet.conf, which must also be root's alone. Exit status 0: it can be used; \

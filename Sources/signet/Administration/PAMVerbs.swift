@@ -26,9 +26,10 @@ extension Command {
 
     /// `signet pam guard`.
     static let pamGuard = Command(
-        "pam guard", "print a service's file with Signet in the password's place", operands: "SERVICE", operandLimit: 1,
+        "pam guard", "print a service's file with Signet in it", operands: "SERVICE", operandLimit: 1,
         options: [.folder],
-        details: "Changes nothing. Exit status 1: it has to be done by hand, and the reason is told."
+        details:
+            "Signet takes the password's place. Changes nothing. Exit status 1: it has to be done by hand, and the reason is told."
     ) { (invocation) throws(Failure) in
         let service = try services(invocation)[0]
         let bytes: [UInt8]
@@ -55,12 +56,15 @@ extension Command {
         let trial = try PAMTrial(service: try services(invocation)[0], user: target)
         let words =
             trial.granted
-            ? "\(trial.service) lets \(trial.user) in" : "\(trial.service) does not let \(trial.user) in: \(trial.message)"
+            ? "\(trial.service) lets \(trial.user) in"
+            : "\(trial.service) does not let \(trial.user) in: \(trial.message)"
         invocation.answer(trial, text: words + "\n")
         return trial.granted ? .yes : .no
     }
 
-    /// The services that are named; at least one. libpam takes the last part of a path, which is not what a person means.
+    /// The services that are named; at least one.
+    ///
+    /// libpam takes the last part of a path, which is not what a person means.
     private static func services(_ invocation: Invocation) throws(Failure) -> [String] {
         guard !invocation.operands.isEmpty else {
             throw Failure(
@@ -69,7 +73,8 @@ extension Command {
         }
         for name in invocation.operands where name.isEmpty || name.contains("/") || name.hasPrefix(".") {
             let text = Output.text(Array(name.utf8))
-            throw Failure(.usage, "\"\(text)\" is no service's name", hint: "name a file of /etc/pam.d, without its folder")
+            throw Failure(
+                .usage, "\"\(text)\" is no service's name", hint: "name a file of /etc/pam.d, without its folder")
         }
         return invocation.operands
     }

@@ -33,15 +33,15 @@ extension Command {
 enum ReadersText {
     static func table(_ readers: [ReaderDescription], isStandIn: Bool, width: Int) -> String {
         let rows = readers.map { reader in
-            var notes: [String] = []
-            if reader.identity.isVirtual { notes.append("virtual") }
-            if isStandIn { notes.append(StandInReader.label) }
-            return [
+            [
                 Output.text(reader.name), Output.text(reader.identity.driver), reader.swipes ? "swipe" : "press",
-                "\(reader.stages)", reader.storesPrints ? "reader" : "host", notes.joined(separator: ", "),
+                "\(reader.stages)", reader.storesPrints ? "reader" : "host", reader.identity.isVirtual ? "virtual" : "",
             ]
         }
-        return Sheet.table(["Name", "Driver", "Touch", "Stages", "Prints on", "Note"], rows, width: width)
+        let table = Sheet.table(["Name", "Driver", "Touch", "Stages", "Prints on", "Note"], rows, width: width)
+        guard isStandIn else { return table }
+        return table
+            + Sheet.hanging("", "This is a \(StandInReader.label): the configuration names its helper.", width: width)
     }
 }
 
@@ -53,7 +53,8 @@ private struct SupportedAnswer: Encodable {
     static func text(width: Int) -> String {
         let answer = SupportedAnswer()
         return Sheet.hanging(
-            "", "Signet works with every reader that \(answer.supportedBy) drives, save its virtual ones:", width: width)
+            "", "Signet works with every reader that \(answer.supportedBy) drives, save its virtual ones:", width: width
+        )
             + "\(answer.list)\n"
             + Sheet.hanging("", "Look there for the USB id that \"lsusb\" shows for yours.", width: width)
     }

@@ -22,7 +22,9 @@ enum ServiceFiles {
     static func all() -> [String] {
         var names: Set<String> = []
         for folder in folders {
-            for name in FolderList.names(in: folder) where !name.hasPrefix(".") && !isBackup(name) { names.insert(name) }
+            for name in FolderList.names(in: folder) where !name.hasPrefix(".") && !isBackup(name) {
+                names.insert(name)
+            }
         }
         return names.sorted()
     }
@@ -60,7 +62,9 @@ enum PlainFile {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while bytes.count <= limit {
             // SAFETY: the buffer lives through the call and its own count is passed.
-            let count = unsafe buffer.withUnsafeMutableBytes { unsafe CPlatform.read(file.raw, $0.baseAddress, $0.count) }
+            let count = unsafe buffer.withUnsafeMutableBytes {
+                unsafe CPlatform.read(file.raw, $0.baseAddress, $0.count)
+            }
             if count < 0 && signet_errno() == EINTR { continue }
             if count < 0 { return nil }
             if count == 0 { break }

@@ -6,7 +6,7 @@ enum StatusText {
     /// What is the same for all users of a machine.
     struct Machine: Equatable {
         /// Where the master key lives.
-        var secrets = "key file, root's alone"
+        var secrets = "no store yet"
         /// Services that ask Signet.
         var services: [String] = []
         var isStandIn = false
@@ -40,8 +40,10 @@ enum StatusText {
         for need in StatusAnswer.needs(status, isOrphan: isOrphan) {
             let line = "\(status.label): \(need.text)"
             let whole = "\(line) → \(need.command)"
-            text += whole.count <= width
-                ? whole + "\n" : Sheet.hanging("", line, width: width) + Sheet.hanging("  → ", need.command, width: width)
+            text +=
+                whole.count <= width
+                ? whole + "\n"
+                : Sheet.hanging("", line, width: width) + Sheet.hanging("  → ", need.command, width: width)
         }
         return text
     }
@@ -67,7 +69,8 @@ enum StatusText {
     }
 
     static func lockout(_ fact: LockoutFact) -> Sheet.Row {
-        var details = "finger \(fact.fingerFailures) of \(fact.fingerLimit), PIN \(fact.pinFailures) of \(fact.pinLimit)"
+        var details =
+            "finger \(fact.fingerFailures) of \(fact.fingerLimit), PIN \(fact.pinFailures) of \(fact.pinLimit)"
         for caller in fact.closedTo { details += "; closed to \(caller.words)" }
         let state =
             switch fact.pin {

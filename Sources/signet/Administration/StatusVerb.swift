@@ -18,7 +18,7 @@ extension Command {
     }
 }
 
-private struct StatusVerb {
+struct StatusVerb {
     let invocation: Invocation
 
     init(_ invocation: Invocation) { self.invocation = invocation }
@@ -36,8 +36,19 @@ private struct StatusVerb {
 
     private func page(_ status: UserStatus, isStandIn: Bool) -> String {
         var clock = SystemClock()
-        let machine = StatusText.Machine(services: ServiceFiles.guarded(), isStandIn: isStandIn)
+        let machine = StatusText.Machine(
+            secrets: StatusVerb.secrets, services: ServiceFiles.guarded(), isStandIn: isStandIn)
         return StatusText.page(status, machine, now: clock.wallTime(), width: Sheet.width)
+    }
+
+    /// Where the master key lives.
+    private static var secrets: String {
+        do throws(StoreError) {
+            _ = try FileEnclave.read(root: UserStore.standardRoot)
+            return "key file, root's alone"
+        } catch {
+            return error == .fault(.store, .missing) ? "no store yet" : "cannot be used; see \"sudo signet doctor\""
+        }
     }
 
     func all() throws(Failure) -> ExitCode {

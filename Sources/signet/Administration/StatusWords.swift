@@ -188,7 +188,7 @@ extension Attention {
     var words: String {
         switch self {
         case .recordFaulty(let kind, let fault): "the record \"\(kind.words)\" is \(fault.words)"
-        case .renamed: "the records were made under another name"
+        case .renamed: "the records were made under another name; purge them if that was somebody else"
         case .notSetUp: "no PIN is set"
         case .pinDisabled: "the PIN is disabled"
         case .enrollmentChanged(let change): "the fingerprints were changed (\(change.words))"
@@ -206,7 +206,7 @@ extension Attention {
             "sudo signet doctor"
         case .recordFaulty(_, .newer): "install the later version again"
         case .recordFaulty: "sudo signet user purge --user \(user)"
-        // Adopting is right for one person under two names only, so that both ways are shown where there is room.
+        // Right for one person under two names only: whoever made the records keeps the PIN. So the words name the other way.
         case .renamed: "sudo signet user adopt --user \(user)"
         case .notSetUp: "sudo signet pin set --user \(user)"
         case .pinDisabled: "sudo signet lockout reset --pin --user \(user)"

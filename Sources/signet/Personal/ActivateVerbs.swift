@@ -11,11 +11,6 @@ extension Command {
             """
     ) { (invocation) throws(Failure) in
         var task = try PersonalTask(invocation)
-        if task.target.byAdministrator {
-            throw Failure(
-                .notPermitted, "only \(task.target.text) can switch these fingers on",
-                hint: "\(task.target.text) runs \"sudo signet activate\"")
-        }
         let activated = try task.run { (tasks, screen) throws(ManagementRefusal) in
             try tasks.activate(on: &screen)
         }

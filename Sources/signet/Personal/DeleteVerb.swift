@@ -11,7 +11,7 @@ extension Command {
         "delete", "delete a finger", operands: "FINGER|--all", operandLimit: 2, options: [.all, .user, .json],
         details: """
             Deletes it from this machine and from the reader's memory. Your PIN keeps the other fingers switched on; where \
-            an administrator deletes with --user, they are off until that user runs "sudo signet activate".
+            an administrator goes on without it, they are off until the user runs "sudo signet activate".
             """
     ) { (invocation) throws(Failure) in
         let selection: FingerSelection
@@ -51,9 +51,11 @@ struct DeleteAnswer: Encodable, Equatable {
 
     static func text(of outcome: FingersDeleted, _ target: TargetUser) -> String {
         let names = outcome.fingers.map(\.name).joined(separator: ", ")
-        var text = "Deleted: \(names). \(outcome.remaining) \(outcome.remaining == 1 ? "finger remains" : "fingers remain").\n"
+        let remain = outcome.remaining == 1 ? "finger remains" : "fingers remain"
+        var text = "Deleted: \(names). \(outcome.remaining) \(remain).\n"
         if outcome.leftOnReader > 0 {
-            text += "\(outcome.leftOnReader) could not be deleted from the reader's memory; they let nobody in any more.\n"
+            text +=
+                "\(outcome.leftOnReader) could not be deleted from the reader's memory, where nothing matches now.\n"
         }
         if outcome.remaining > 0, !outcome.approved {
             text += "The others are off until \(target.text) runs \"sudo signet activate\".\n"

@@ -8,8 +8,8 @@ extension Command {
         details: """
             Asks for your PIN (and sets one first where there is none), takes the finger, and has you touch once more to \
             confirm. FINGER is left or right with thumb, index, middle, ring or little: right-index. Without it the next \
-            usual one is taken. An administrator can enrol for somebody with --user; only that user's PIN then switches \
-            the finger on. Ctrl-C leaves everything as it was.
+            usual one is taken. An administrator can enrol for somebody with --user; only that user's PIN, now or with \
+            "signet activate", switches the finger on. Ctrl-C leaves everything as it was.
             """
     ) { (invocation) throws(Failure) in
         let finger = invocation.operands.isEmpty ? nil : try Finger(argument: invocation.operands)
@@ -57,11 +57,10 @@ extension PersonalTask {
         let finger = name.prefix(1).uppercased() + name.dropFirst()
         let count = "\(enrolled.prints) \(enrolled.prints == 1 ? "finger" : "fingers")"
         if target.byAdministrator {
-            return """
-                \(finger) is enrolled for \(target.text), who has \(count) now.
-                It counts after \(target.text) runs "sudo signet activate" with the PIN.
-
-                """
+            let next =
+                enrolled.approved
+                ? "It is switched on." : "It counts after \(target.text) runs \"sudo signet activate\" with the PIN."
+            return "\(finger) is enrolled for \(target.text), who has \(count) now.\n\(next)\n"
         }
         var text = "\(finger) is enrolled" + (enrolled.approved ? " and switched on.\n" : ".\n")
         if !enrolled.approved { text += "Switch it on with \"sudo signet activate\".\n" }

@@ -20,7 +20,9 @@ extension Command {
         let target = task.target
         var text = target.byAdministrator ? "The PIN of \(target.text) is set.\n" : "Your PIN is set.\n"
         if set.replaced { text += "Fingers of \(target.text) count again after \"sudo signet activate\".\n" }
-        if !set.recoveryCodeShown { text += "Make a recovery code with \"sudo signet recovery-code new\".\n" }
+        if !set.recoveryCodeShown, !target.byAdministrator {
+            text += "Make a recovery code with \"sudo signet recovery-code new\".\n"
+        }
         invocation.answer(
             PINAnswer(user: target.text, pin: true, recoveryCode: set.recoveryCodeShown), text: text)
         return .yes
@@ -33,7 +35,8 @@ extension Command {
     ) { (invocation) throws(Failure) in
         var task = try PersonalTask(invocation)
         try task.run { (tasks, screen) throws(ManagementRefusal) in try tasks.changePIN(on: &screen) }
-        invocation.answer(PINAnswer(user: task.target.text, pin: true, recoveryCode: nil), text: "The PIN is changed.\n")
+        invocation.answer(
+            PINAnswer(user: task.target.text, pin: true, recoveryCode: nil), text: "The PIN is changed.\n")
         return .yes
     }
 
@@ -72,7 +75,7 @@ extension Command {
         "recovery-code use", "set a new PIN with the recovery code", options: [.user, .json],
         details: "For a PIN that is forgotten or disabled. The code works once; make a new one afterwards."
     ) { (invocation) throws(Failure) in
-        var task = try PersonalTask(invocation, recoveryPrompt: "Recovery code: ")
+        var task = try PersonalTask(invocation, secretPrompt: "Recovery code: ")
         try task.run { (tasks, screen) throws(ManagementRefusal) in try tasks.useRecoveryCode(on: &screen) }
         invocation.answer(
             PINAnswer(user: task.target.text, pin: true, recoveryCode: false),

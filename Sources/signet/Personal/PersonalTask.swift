@@ -18,24 +18,29 @@ struct PersonalTask: ~Copyable {
     enum Asking {
         /// The person at the terminal, which must be there.
         case person
-        /// The user at the terminal; an administrator, who approves nothing, is not asked and needs no terminal.
+        /// The same; but an administrator can go on without the user's PIN, and without a terminal.
         case user
         /// A program that gives one PIN.
         case program
         case nobody
     }
 
-    /// Opens what the task needs. `creating` makes the store where there is none yet.
+    /// Opens what the task needs.
+    ///
+    /// `creating` makes the store where there is none yet.
     init(
-        _ invocation: Invocation, creating: Bool = false, asking: Asking = .person, recoveryPrompt: String? = nil
+        _ invocation: Invocation, creating: Bool = false, asking: Asking = .person, secretPrompt: String? = nil
     ) throws(Failure) {
         let target = try Machine.target(invocation)
         let configuration = Machine.configuration()
         let person: CommandConversation
         switch asking {
-        case .user where target.byAdministrator, .nobody: person = .withNobody(about: target)
+        case .user where target.byAdministrator && Terminal() == nil, .nobody: person = .withNobody(about: target)
         case .program: person = .onStandardInput(with: target)
-        case .person, .user: person = try .onTerminal(with: target, recoveryPrompt: recoveryPrompt)
+        case .user where target.byAdministrator:
+            let prompt = "PIN of \(target.text), or Enter to go on without it: "
+            person = try .onTerminal(with: target, secretPrompt: prompt)
+        case .person, .user: person = try .onTerminal(with: target, secretPrompt: secretPrompt)
         }
         let ledger = try Machine.ledger(for: target, configuration, creating: creating)
         self.target = target

@@ -12,7 +12,8 @@ extension Failure {
         case .pinAlreadySet:
             self.init(.no, "\(whose) PIN is set already", hint: "change it with \"sudo signet pin change\"")
         case .wrongPIN:
-            self.init(.no, "the PIN was wrong", hint: "a forgotten PIN is replaced with \"sudo signet recovery-code use\"")
+            self.init(
+                .no, "the PIN was wrong", hint: "a forgotten PIN is replaced with \"sudo signet recovery-code use\"")
         case .pinLockout(let lockout): self.init(lockout, "PIN", target)
         case .recoveryCodeLockout(let lockout): self.init(lockout, "recovery code", target)
         case .noRecoveryCode:
@@ -22,10 +23,11 @@ extension Failure {
         case .wrongRecoveryCode:
             self.init(.no, "the recovery code was wrong", hint: "it has 26 letters and digits; dashes do not matter")
         case .newPINRefused:
-            self.init(.no, "no new PIN was set", hint: "choose one that is long and no pattern, and type it twice alike")
+            self.init(
+                .no, "no new PIN was set", hint: "choose one that is long and no pattern, and type it twice alike")
         case .nowhereToShow:
             self.init(.no, "there is no terminal to show the recovery code on", hint: "run it in a terminal")
-        case .cancelled: self.init(.cancelled, "")
+        case .cancelled, .declined: self.init(.cancelled, "")
         case .timedOut: self.init(.no, "nobody answered in time", hint: "run it again")
         case .nobodyToAsk:
             self.init(.no, "nothing could be read", hint: "type at most \(Terminal.answerLimit) characters and Enter")
@@ -33,13 +35,14 @@ extension Failure {
         case .reader(let problem): self.init(problem)
         case .activateFirst(let closure):
             self.init(
-                .no, closure.isChange ? "\(whose) fingerprints were changed" : "\(whose) fingerprints are not switched on",
+                .no, "\(whose) fingerprints \(closure.isChange ? "were changed" : "are not switched on")",
                 hint: "look at them with \"sudo signet list\", then run \"sudo signet activate\"")
         case .biometryLockout:
             self.init(
                 .lockedOut, "fingerprint is off after too many failed tries",
                 hint: target.byAdministrator
-                    ? "clear them with \"sudo signet lockout reset --finger\(option)\"" : "the PIN switches it on again")
+                    ? "clear them with \"sudo signet lockout reset --finger\(option)\"" : "the PIN switches it on again"
+            )
         case .alreadyEnrolled(let finger):
             self.init(
                 .no, "\(whose) \(finger.name) is enrolled already",
@@ -55,7 +58,11 @@ extension Failure {
         case .notConfirmed:
             self.init(.no, "the touch was not recognised, and nothing was changed", hint: "run it again")
         case .notEnrolled:
-            self.init(.no, "no such finger is enrolled for \(target.text)", hint: "see \"sudo signet list\(option)\"")
+            self.init(
+                .no, "\(target.text) has no enrolled finger", hint: "enrol one with \"sudo signet enroll\(option)\"")
+        case .noSuchFinger(let finger):
+            self.init(
+                .no, "\(whose) \(finger.name) is not enrolled", hint: "see \"sudo signet list\(option)\"")
         case .printsLeft(let count):
             self.init(
                 .no, "\(count) \(count == 1 ? "finger is" : "fingers are") enrolled still",
@@ -107,7 +114,8 @@ extension Failure {
             }
         let sentence = problem.sentence
         self.init(
-            .readerNotAvailable, sentence.prefix(1).lowercased() + sentence.dropFirst().prefix { $0 != "." }, hint: hint)
+            .readerNotAvailable, sentence.prefix(1).lowercased() + sentence.dropFirst().prefix { $0 != "." }, hint: hint
+        )
     }
 }
 

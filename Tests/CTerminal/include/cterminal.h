@@ -20,6 +20,9 @@ int signet_terminal_spawn(
     const char *_Nullable const *_Nonnull argv, const char *_Nullable const *_Nonnull environment, uid_t owner,
     unsigned short rows, unsigned short columns, struct signet_child *_Nonnull child);
 
+/// Opens a new pseudo-terminal and writes its path; answers the master, or minus an errno value.
+int signet_terminal_open(char *_Nonnull path, size_t capacity);
+
 /// Starts a program on pipes, in a session of its own and without a controlling terminal. Answers 0, or an errno value.
 int signet_pipes_spawn(
     const char *_Nullable const *_Nonnull argv, const char *_Nullable const *_Nonnull environment,

@@ -37,16 +37,17 @@ extension Doctor {
         let found = folders.filter { PlainFile.exists("\($0)/\(ModuleFile.name)") }
         guard let folder = found.first else {
             let text = "\(ModuleFile.name) is not installed"
-            return guarded.isEmpty
-                ? [DoctorLine(.note, "module", text, remedy: "scripts/install")]
-                : [DoctorLine(.fail, "module", "\(text), and \(guarded.count) services ask for it", remedy: "scripts/install")]
+            if guarded.isEmpty { return [DoctorLine(.note, "module", text, remedy: "scripts/install")] }
+            let services = guarded.joined(separator: ", ")
+            return [DoctorLine(.fail, "module", "\(text): nobody gets in by \(services)", remedy: "scripts/install")]
         }
         let path = "\(folder)/\(ModuleFile.name)"
         if let problem = SafePath.problem(with: Array(path.utf8), .file) { return [Doctor.line("module", problem)] }
         guard let bytes = PlainFile.read(path, limit: ModuleFile.sizeLimit), let needed = ELFNeeds.libraries(of: bytes)
         else {
             return [
-                DoctorLine(.fail, "module", "\(path) is no shared library of this machine", remedy: "install Signet anew")
+                DoctorLine(
+                    .fail, "module", "\(path) is no shared library of this machine", remedy: "install Signet anew")
             ]
         }
         let strange = needed.filter { name in !ModuleFile.expected.contains { name.hasPrefix($0) } }
@@ -94,7 +95,7 @@ extension Doctor {
             lines.append(
                 DoctorLine(
                     .note, "fprintd", "is installed too; while it holds the reader, Signet asks for the PIN",
-                    remedy: "sudo systemctl mask fprintd, where nothing else needs it"))
+                    remedy: "where nothing else needs it: sudo systemctl mask fprintd"))
         }
         return lines
     }

@@ -69,14 +69,16 @@ extension Doctor {
             lines.append(.ok("clock", "the boot clock can be read"))
         } catch {
             lines.append(
-                DoctorLine(.fail, "clock", "the boot clock or /proc cannot be read", remedy: "mount /proc, then try again"))
+                DoctorLine(
+                    .fail, "clock", "the boot clock or /proc cannot be read", remedy: "mount /proc, then try again"))
         }
         if PlainFile.exists(Output.text(SystemLog.standardPath)) {
             lines.append(.ok("journal", "a log daemon listens at \(Output.text(SystemLog.standardPath))"))
         } else {
             lines.append(
                 DoctorLine(
-                    .warn, "journal", "nobody listens at \(Output.text(SystemLog.standardPath)): decisions are not recorded",
+                    .warn, "journal",
+                    "nobody listens at \(Output.text(SystemLog.standardPath)): decisions are not recorded",
                     remedy: "start systemd-journald or rsyslog"))
         }
         return lines

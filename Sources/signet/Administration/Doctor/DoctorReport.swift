@@ -55,7 +55,8 @@ struct DoctorReport: Encodable, Equatable {
         let subjectWidth = min(lines.map(\.subject.count).max() ?? 0, width / 3)
         var text = ""
         for line in lines {
-            let prefix = Sheet.padded(line.level.rawValue, to: 4) + "  " + Sheet.padded(line.subject, to: subjectWidth) + "  "
+            let prefix =
+                Sheet.padded(line.level.rawValue, to: 4) + "  " + Sheet.padded(line.subject, to: subjectWidth) + "  "
             guard let remedy = line.remedy else {
                 text += Sheet.hanging(prefix, line.text, width: width)
                 continue
@@ -65,9 +66,12 @@ struct DoctorReport: Encodable, Equatable {
                 text += whole + "\n"
             } else {
                 // A command that is broken by a line's end cannot be copied, so that only words are wrapped.
-                let indent = String(repeating: " ", count: prefix.count > width / 2 ? 4 : prefix.count) + "→ "
+                let isCommand = remedy.hasPrefix("sudo ")
+                var space = prefix.count > width / 2 ? 4 : prefix.count
+                if isCommand { space = max(min(space, width - remedy.count - 2), 0) }
+                let indent = String(repeating: " ", count: space) + "→ "
                 text += Sheet.hanging(prefix, line.text, width: width)
-                text += remedy.hasPrefix("sudo ") ? indent + remedy + "\n" : Sheet.hanging(indent, remedy, width: width)
+                text += isCommand ? indent + remedy + "\n" : Sheet.hanging(indent, remedy, width: width)
             }
         }
         return text + counts + "\n"

@@ -14,7 +14,8 @@ extension Doctor {
             if problem.matter == .missing, problem.path == root {
                 return [
                     DoctorLine(
-                        .note, "store", "there is none yet: nobody has a PIN", remedy: "sudo signet pin set --user NAME")
+                        .note, "store", "there is none yet: nobody has a PIN", remedy: "sudo signet pin set --user NAME"
+                    )
                 ]
             }
             return [Doctor.line("store", problem)]
@@ -27,15 +28,22 @@ extension Doctor {
 
     private func keyLines() -> [DoctorLine] {
         let path = Output.text(root) + "/key"
+        // Without its key or values nothing in the store can ever be opened again, not even to purge one user.
+        let lost = "restore \(Output.text(root)) from a backup; else rm -r \(Output.text(root)), and set each PIN anew"
         do throws(StoreError) {
             let key = try FileEnclave.read(root: root)
             _ = try StoreValues(root: root, masterKey: key)
             return [.ok("key", "the master key is a file that only root can read")]
         } catch {
             switch error {
-            case .fault(.store, .missing):
+            case .fault(.store, .keyLost), .fault(.store, .missing):
+                // Making the store was interrupted: the key comes last, and nobody's records depend on it yet.
+                if (try? UserStore.users(root: root).isEmpty) ?? true {
+                    let text = "there is no master key yet, and nobody has a PIN"
+                    return [DoctorLine(.note, "key", text, remedy: "sudo signet pin set --user NAME")]
+                }
                 let text = "the master key is missing: no record can be opened"
-                return [DoctorLine(.fail, "key", text, remedy: "restore \(path) from a backup, or purge all users")]
+                return [DoctorLine(.fail, "key", text, remedy: lost)]
             case .fault(.store, .unsafe):
                 let text = "the master key is a link, or others than root can read it"
                 return [DoctorLine(.fail, "key", text, remedy: "chown root:root \(path); chmod 400 \(path)")]
@@ -43,11 +51,13 @@ extension Doctor {
                 let text = "the store's own secrets are \(fault.words)"
                 return [
                     DoctorLine(
-                        .fail, "key", text, remedy: "restore \(Output.text(root))/values from a backup, or purge all users")
+                        .fail, "key", text,
+                        remedy: lost)
                 ]
             case .fault(_, let fault):
                 return [
-                    DoctorLine(.fail, "key", "the master key is \(fault.words)", remedy: "restore \(path) from a backup")
+                    DoctorLine(
+                        .fail, "key", "the master key is \(fault.words)", remedy: "restore \(path) from a backup")
                 ]
             case .busy, .system:
                 return [DoctorLine(.fail, "key", "the master key cannot be read", remedy: "look into the system's log")]
@@ -57,6 +67,8 @@ extension Doctor {
 
     /// Whose records there are, whether they can be read, and what somebody must do.
     func recordLines() -> [DoctorLine] {
+        // A store that is not safe is not opened, and nothing can be said of what lies in it.
+        guard (try? SecureFolder(path: root)) != nil else { return [] }
         let owners: [RecordOwner]
         do throws(StoreError) { owners = try AdministratorLedger.owners() } catch {
             return [
@@ -91,7 +103,8 @@ extension Doctor {
             ]
         case .unknown(let uid):
             return [
-                DoctorLine(.warn, "records", "the account of uid \(uid) cannot be looked up", remedy: "getent passwd \(uid)")
+                DoctorLine(
+                    .warn, "records", "the account of uid \(uid) cannot be looked up", remedy: "getent passwd \(uid)")
             ]
         case .user: break
         }
@@ -100,7 +113,9 @@ extension Doctor {
         // An emptied folder stays where somebody's lock was taken before there was a record.
         case .notSetUp: return []
         case .busy, .refused, .clockUnreadable:
-            return [DoctorLine(.warn, "records", "\(status.label): \(status.record.words)", remedy: "sudo signet doctor")]
+            return [
+                DoctorLine(.warn, "records", "\(status.label): \(status.record.words)", remedy: "sudo signet doctor")
+            ]
         case .faulty: break
         }
         return status.attention.compactMap { attention in

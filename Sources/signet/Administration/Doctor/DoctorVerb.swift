@@ -35,6 +35,7 @@ struct Doctor {
     /// What is wrong with a component of a path.
     static func line(_ subject: String, _ problem: PathProblem, _ level: DoctorLine.Level = .fail) -> DoctorLine {
         let path = Output.text(problem.path)
-        return DoctorLine(level, subject, "\(path) \(problem.sentence)", remedy: problem.remedy ?? "install Signet anew")
+        return DoctorLine(
+            level, subject, "\(path) \(problem.sentence)", remedy: problem.remedy ?? "install Signet anew")
     }
 }

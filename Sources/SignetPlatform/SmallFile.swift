@@ -1,0 +1,48 @@
+internal import CPlatform
+
+/// Files of the kernel and of system services that are read for what they say, not for a secret.
+enum SmallFile {
+    /// What the file holds, or nil where it cannot be read or is longer than `limit`.
+    static func read(_ path: [UInt8], limit: Int) -> [UInt8]? { try? load(path, limit: limit) }
+
+    /// What the file holds; `wrongSize` where it is longer than `limit`.
+    ///
+    /// The kernel tells no size for files in /proc, so the file is read until it ends.
+    static func load(_ path: [UInt8], limit: Int) throws(FileFault) -> [UInt8] {
+        // SAFETY: the path is terminated and outlives the call.
+        let raw = unsafe signet_openat(
+            AT_FDCWD, path.map { CChar(bitPattern: $0) } + [0], O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0)
+        guard raw >= 0 else { throw .last }
+        let file = FileDescriptor(owning: raw)
+        var content: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 4096)
+        while true {
+            var target = part.mutableSpan
+            let count = try file.read(into: &target, at: content.count)
+            content.append(contentsOf: part[..<count])
+            if content.count > limit { throw .wrongSize }
+            if count < part.count { return content }
+        }
+    }
+
+    /// The names in a folder; none where it cannot be read.
+    static func names(in path: [UInt8]) -> [[UInt8]] {
+        // SAFETY: the path is terminated and outlives the call.
+        let raw = unsafe signet_openat(
+            AT_FDCWD, path.map { CChar(bitPattern: $0) } + [0], O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+        guard raw >= 0 else { return [] }
+        let folder = FileDescriptor(owning: raw)
+        var found: [[UInt8]] = []
+        // SAFETY: `found` outlives the call, and the callback is called only within it with this very pointer.
+        _ = unsafe withUnsafeMutablePointer(to: &found) { list in
+            unsafe signet_list(folder.raw, list) { context, name in
+                // SAFETY: the context is the array's pointer, the name a terminated string for the time of the call.
+                guard let list = unsafe context?.assumingMemoryBound(to: [[UInt8]].self) else { return 0 }
+                let bytes = unsafe UnsafeBufferPointer(start: name, count: strlen(name))
+                unsafe list.pointee.append(bytes.map { UInt8(bitPattern: $0) })
+                return 1
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,107 @@
+import CPlatform
+import SignetPolicy
+import SignetRecords
+import Testing
+
+@testable import SignetEngine
+@testable import signet
+
+struct DoctorTests {
+    private let lines: [DoctorLine] = [
+        .ok("store", "/var/lib/signet is root's alone"),
+        DoctorLine(.note, "fprintd", "is installed too", remedy: "sudo systemctl mask fprintd"),
+        DoctorLine(
+            .fail, "pam sudo", "the system password still works: pam_unix.so grants without Signet",
+            remedy: "sudo signet pam check sudo"),
+    ]
+
+    // Would catch: a failure that is not counted, or that a script does not see.
+    @Test func `counts and exit status`() {
+        let report = DoctorReport(lines)
+        #expect(report.counts == "1 ok, 1 note, 1 failure" && report.exit == .no)
+        #expect(DoctorReport(Array(lines.dropLast())).exit == .yes)
+        #expect(Output.json(report).contains("\"failures\":1"))
+        #expect(Output.json(report).contains("\"level\":\"fail\",\"remedy\":\"sudo signet pam check sudo\""))
+    }
+
+    // Would catch: lines that a terminal breaks, and a command that cannot be copied since it was broken.
+    @Test(arguments: [40, 80, 120])
+    func `it fits, and commands stay whole`(width: Int) {
+        let text = DoctorReport(lines).text(width: width)
+        for line in text.split(separator: "\n") { #expect(line.count <= width, "\(line)") }
+        #expect(text.contains("→ sudo signet pam check sudo\n"))
+        #expect(text.hasSuffix("1 ok, 1 note, 1 failure\n"))
+    }
+
+    // Would catch: findings of the stack's review that lose their weight, and a clean service that is not told.
+    @Test func `findings keep their severity`() {
+        let findings = [StackFinding.Severity.failure, .warning, .note].map {
+            StackFinding(severity: $0, matter: .notGuarded, file: Array("sudo".utf8), line: 3)
+        }
+        #expect(Doctor.lines("sudo", findings).map(\.level) == [.fail, .warn, .note])
+        #expect(Doctor.lines("sudo", []).map(\.level) == [.ok])
+    }
+
+    // Would catch: records of nobody, or of somebody else's key, that doctor takes for healthy.
+    @Test func `records need the right thing`() {
+        let alice = RecordOwner.user(uid: 1000, name: Array("alice".utf8))
+        func status(_ record: RecordCondition) -> UserStatus {
+            UserStatus(uid: 1000, userName: Array("alice".utf8), record: record, readers: .problem(.noReader))
+        }
+        #expect(Doctor.lines(alice, status(.notSetUp)).isEmpty)
+        #expect(Doctor.lines(.orphan(uid: 7), status(.usable)).map(\.remedy) == ["sudo signet user purge --user 7"])
+        #expect(Doctor.lines(.unknown(uid: 7), status(.usable)).map(\.level) == [.warn])
+        let renamed = Doctor.lines(alice, status(.faulty(.identity, .renamed)))
+        #expect(renamed.map(\.level) == [.fail] && renamed[0].remedy == "sudo signet user adopt --user alice")
+        for fault in [RecordFault.damaged, .foreign, .otherUser, .newer, .missing, .unsafe, .keyLost] {
+            #expect(Doctor.lines(alice, status(.faulty(.prints, fault))).map(\.level) == [.fail])
+        }
+    }
+
+    // Would catch: a check that crashes, or that leaves somebody without a way out, on the machine as it is.
+    @Test(.enabled(if: geteuid() == 0, "the store belongs to root"))
+    func `every line on this machine has its remedy`() {
+        let lines = Doctor().lines()
+        #expect(lines.contains { $0.subject == "clock" } && lines.contains { $0.subject == "configuration" })
+        for line in lines { #expect(line.level == .ok || line.remedy?.isEmpty == false, "\(line)") }
+    }
+}
+
+struct ELFNeedsTests {
+    private var library: [UInt8]? {
+        ModuleFile.folders().lazy.compactMap { PlainFile.read("\($0)/pam_permit.so", limit: 1 << 20) }.first
+    }
+
+    // Would catch: a module that needs a library which is not there being called healthy.
+    @Test func `the libraries of a real module`() throws {
+        let bytes = try #require(library)
+        let needed = try #require(ELFNeeds.libraries(of: bytes))
+        #expect(needed.contains("libc.so.6") && needed.contains { $0.hasPrefix("libpam.so") })
+    }
+
+    // Would catch: a trap on a file that is cut short or forged; doctor runs as root on whatever lies there.
+    @Test func `cut and changed files do no harm`() throws {
+        let bytes = try #require(library)
+        #expect(ELFNeeds.libraries(of: []) == nil)
+        #expect(ELFNeeds.libraries(of: Array("#!/bin/sh\n".utf8)) == nil)
+        for length in stride(from: 0, to: bytes.count, by: 97) {
+            _ = ELFNeeds.libraries(of: Array(bytes.prefix(length)))
+        }
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<2000 {
+            var forged = bytes
+            for _ in 0..<4 {
+                // The headers, and the places that they lead to.
+                let place = Int.random(in: 16..<min(1024, bytes.count), using: &generator)
+                forged[place] = UInt8.random(in: 0...255, using: &generator)
+            }
+            _ = ELFNeeds.libraries(of: forged)
+        }
+        // The table of program headers, far behind the end, and at the largest number there is.
+        for byte: UInt8 in [0x7F, 0xFF] {
+            var forged = bytes
+            for index in 32..<40 { forged[index] = byte }
+            #expect(ELFNeeds.libraries(of: forged) == nil)
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import SignetEngine
+import SignetPolicy
+import SignetRecords
+import Testing
+
+@testable import signet
+
+struct StatusOutputTests {
+    private let now: Int64 = 1_796_040_000
+    private let reader = ReaderDescription(
+        identity: ReaderIdentity(driver: Array("elanmoc".utf8), device: Array("0".utf8)),
+        name: Array("Elan match-on-chip".utf8), stages: 8, swipes: false, identifies: true, storesPrints: true,
+        listsPrints: true)
+
+    private var usable: UserStatus {
+        var status = UserStatus(
+            uid: 1000, userName: Array("alice".utf8), record: .usable, readers: .present([reader]))
+        status.fingers = [7, 1].compactMap { Finger(number: $0) }.map {
+            FingerFact(finger: $0, reader: reader.identity, onReader: true, enrolledAt: now)
+        }
+        status.pin = PINFact(changedAt: now, lastUse: .never, setByAdministrator: false)
+        status.lockout = LockoutFact(
+            fingerFailures: 0, fingerLimit: 5, pinFailures: 0, pinLimit: 10, pin: nil, closedTo: [])
+        status.recovery = .ready(madeAt: now, lockout: nil)
+        return status
+    }
+
+    private var machine: StatusText.Machine {
+        StatusText.Machine(secrets: "key file, root's alone", services: ["sudo", "sudo-i"])
+    }
+
+    // Would catch: a fact that is not shown, or shown under another name.
+    @Test func `a page has all facts`() {
+        let day = Output.day(now)
+        let page = StatusText.page(usable, machine, now: now, width: 100)
+        #expect(
+            page == """
+                alice (1000)
+                  Fingerprint  on     right index (\(day)), left thumb (\(day))
+                  PIN          set    changed \(day), never used
+                  Lockout      none   finger 0 of 5, PIN 0 of 10
+                  Recovery     ready  made \(day)
+                  Reader       Elan match-on-chip
+                  Secrets      key file, root's alone
+                  Services     sudo, sudo-i
+
+                """)
+    }
+
+    // Would catch: a stand-in reader that is shown as if it were a real one.
+    @Test func `a stand-in reader is named in each form`() {
+        var machine = machine
+        machine.isStandIn = true
+        #expect(StatusText.page(usable, machine, now: now, width: 80).contains("stand-in reader"))
+        #expect(Output.json(StatusAnswer(usable, isStandIn: true)).contains("\"stand_in_reader\":true"))
+        #expect(ReadersText.table([reader], isStandIn: true, width: 80).contains("stand-in reader"))
+        #expect(!ReadersText.table([reader], isStandIn: false, width: 80).contains("stand-in"))
+    }
+
+    // Would catch: what needs somebody standing below the fold, without its command, or with somebody else's name in it.
+    @Test func `what needs somebody comes first`() {
+        var status = usable
+        status.fingerClosure = .enrollmentChanged(EnrollmentChange(added: 1, removed: 0))
+        status.lockout = LockoutFact(
+            fingerFailures: 0, fingerLimit: 5, pinFailures: 10, pinLimit: 10, pin: .disabled, closedTo: [.remote])
+        let lines = StatusText.page(status, machine, now: now, width: 100).split(separator: "\n").map(String.init)
+        #expect(lines[0] == "alice: the PIN is disabled → sudo signet lockout reset --pin --user alice")
+        #expect(
+            lines[1] == "alice: the fingerprints were changed (1 added) → sudo signet activate --user alice")
+        #expect(lines.contains { $0.contains("closed to remote callers") })
+        #expect(lines.contains { $0.contains("off") && $0.contains("changed: 1 added") })
+    }
+
+    // Would catch: output that breaks on a small terminal, and a command that is broken by it.
+    @Test func `it fits forty columns`() {
+        var status = usable
+        status.fingerClosure = .notApproved
+        status.recovery = .none
+        let page = StatusText.page(status, machine, now: now, width: 40)
+        for line in page.split(separator: "\n") { #expect(line.count <= 40, "\(line)") }
+        let table = StatusVerb.table([(status, false), (usable, false)], width: 40)
+        for line in table.split(separator: "\n") { #expect(line.count <= 40, "\(line)") }
+    }
+
+    // Would catch: a damaged record shown with facts of somebody's imagination, or as "not set up".
+    @Test func `a record that cannot be read shows no facts`() {
+        let damaged = UserStatus(
+            uid: 1000, userName: Array("alice".utf8), record: .faulty(.identity, .foreign), readers: .present([reader]))
+        let page = StatusText.page(damaged, machine, now: now, width: 100)
+        #expect(page.hasPrefix("alice: the record \"identity\" is from another machine"))
+        #expect(!page.contains("PIN  ") && !page.contains("Lockout"))
+        #expect(StatusVerb.exit(damaged) == .stateDamaged)
+    }
+
+    // Would catch: an orphan that is offered adoption, or that hides in the table.
+    @Test func `an orphan is offered purging by its uid`() {
+        let orphan = UserStatus(
+            uid: 1007, userName: [], record: .faulty(.identity, .renamed), readers: .problem(.noReader))
+        let table = StatusVerb.table([(usable, false), (orphan, true)], width: 100)
+        #expect(table.hasPrefix("1007: no account has this uid any more → sudo signet user purge --user 1007\n"))
+        #expect(table.contains("no account"))
+        let answer = StatusAnswer(orphan, isOrphan: true, isStandIn: false)
+        #expect(answer.record == "orphan" && answer.needs.map(\.what) == ["orphan"])
+    }
+
+    // Would catch: a renamed field, which would break the programs of others.
+    @Test func `JSON has stable names`() {
+        let json = Output.json(StatusAnswer(usable, isStandIn: false))
+        let expected = [
+            "\"schema_version\":1", "\"user\":\"alice\"", "\"user_id\":1000", "\"record\":\"usable\"", "\"needs\":[]",
+            "\"fingerprint\":{\"fingers\":[{\"device\":\"0\",\"driver\":\"elanmoc\",\"enrolled_at\":\(now),"
+                + "\"finger\":\"right index\",\"on_reader\":true}",
+            "\"pin\":{\"changed_at\":\(now),\"is_set\":true,\"last_use\":\"never\",\"set_by_administrator\":false}",
+            "\"lockout\":{\"closed_to\":[],\"finger_failures\":0,\"finger_limit\":5,\"finger_locked_out\":false,"
+                + "\"pin_failures\":0,\"pin_limit\":10,\"pin_state\":\"open\",\"wait_seconds\":0}",
+            "\"recovery\":{\"made_at\":\(now),\"ready\":true}",
+            "\"kind\":\"press\"", "\"prints\":\"reader\"", "\"is_virtual\":false", "\"stand_in_reader\":false",
+        ]
+        for part in expected { #expect(json.contains(part), "\(part) is not in \(json)") }
+        #expect(json.split(separator: "\n").count == 1)
+    }
+
+    // Would catch: a name from the password database or a reader that steers the terminal.
+    @Test func `foreign names cannot steer the terminal`() {
+        let hostile = Array("al\u{1B}[2Jice\n".utf8)
+        var status = UserStatus(uid: 1, userName: hostile, record: .usable, readers: .present([]))
+        status.pin = PINFact(changedAt: now, lastUse: .beforeStartUp, setByAdministrator: true)
+        let page =
+            StatusText.page(status, machine, now: now, width: 80) + StatusVerb.table([(status, false)], width: 80)
+        #expect(!page.utf8.contains(0x1B) && page.contains("al?[2Jice?"))
+    }
+
+    // Would catch: exit codes other than documented; the installer asks by them whether a PIN works.
+    @Test func `exit codes`() {
+        var status = usable
+        #expect(StatusVerb.exit(status) == .yes)
+        status.lockout = LockoutFact(
+            fingerFailures: 5, fingerLimit: 5, pinFailures: 5, pinLimit: 10, pin: .waiting(seconds: 60), closedTo: [])
+        #expect(StatusVerb.exit(status) == .lockedOut)
+        status.record = .notSetUp
+        #expect(StatusVerb.exit(status) == .no)
+        status.record = .busy
+        #expect(StatusVerb.exit(status) == .busy)
+    }
+}

@@ -1,0 +1,103 @@
+import Testing
+
+@testable import SignetEngine
+@testable import SignetPolicy
+@testable import signet
+
+@Suite struct AnswerTests {
+    private let alice = TargetUser(uid: 1000, name: Array("alice".utf8), byAdministrator: false, caller: .person)
+    private let byAdmin = TargetUser(uid: 1000, name: Array("alice".utf8), byAdministrator: true, caller: .person)
+
+    /// Catches fields that are renamed or lost, and answers without a version: programs read them.
+    @Test func answersKeepTheirShape() {
+        let item = ListAnswer.Item(
+            finger: "right index", driver: "elanmoc", device: "0", onReader: true, enrolledAt: 5, active: true)
+        #expect(
+            Output.json(ListAnswer(user: "alice", fingers: [item])) == """
+                {"fingers":[{"active":true,"device":"0","driver":"elanmoc","enrolled_at":5,"finger":"right index",\
+                "on_reader":true}],"schema_version":1,"user":"alice"}
+
+                """)
+        #expect(
+            Output.json(PINAnswer(user: "alice", pin: true, recoveryCode: nil))
+                == "{\"pin\":true,\"schema_version\":1,\"user\":\"alice\"}\n")
+        #expect(
+            Output.json(VerifyAnswer(.refused(.pinLockout(.disabled)), alice))
+                == "{\"reason\":\"pin_disabled\",\"schema_version\":1,\"user\":\"alice\",\"verified\":false}\n")
+        #expect(
+            Output.json(FailureAnswer(Failure(.lockedOut, "m", hint: "h"))) == """
+                {"error":{"code":"locked_out","exit_status":6,"hint":"h","message":"m"},"schema_version":1}
+
+                """)
+        #expect(Output.json(VersionAnswer()) == "{\"schema_version\":1,\"version\":\"\(VersionAnswer().version)\"}\n")
+    }
+
+    /// Catches an exit code of `verify` that says "recognised" for anything but a proof, or loses the reason.
+    @Test(arguments: [
+        (Refusal.authenticationFailed, ExitCode.no), (.pinNotSet, .no), (.timedOut, .no), (.unknownUser, .no),
+        (.pinLockout(.waiting(seconds: 5)), .lockedOut), (.pinLockout(.disabled), .lockedOut),
+        (.cancelled, .cancelled), (.recordUnusable, .stateDamaged),
+        (.fingerPathClosed(.readerNotAvailable(.busy)), .readerNotAvailable),
+        (.fingerPathClosed(.biometryLockout(limit: 5)), .lockedOut), (.fingerPathClosed(.notEnrolled), .no),
+    ])
+    func verifyExits(refusal: Refusal, code: ExitCode) {
+        #expect(Verdict.refused(refusal).exitCode == code)
+    }
+
+    /// Catches a refusal with a wrong exit code, without a sentence or a way out, or not in the form of all messages.
+    @Test(arguments: [
+        (ManagementRefusal.pinNotSet, ExitCode.no), (.pinAlreadySet, .no), (.wrongPIN, .no),
+        (.pinLockout(.waiting(seconds: 61)), .lockedOut), (.pinLockout(.disabled), .lockedOut),
+        (.pinLockout(.shareUsedUp), .lockedOut), (.recoveryCodeLockout(.disabled), .lockedOut),
+        (.noRecoveryCode, .no), (.wrongRecoveryCode, .no), (.newPINRefused, .no), (.nowhereToShow, .no),
+        (.timedOut, .no), (.nobodyToAsk, .no), (.ledger(.recordUnusable), .stateDamaged),
+        (.ledger(.unavailable), .busy), (.reader(.noReader), .readerNotAvailable),
+        (.reader(.tooHot), .readerNotAvailable), (.activateFirst(.notApproved), .no), (.biometryLockout, .lockedOut),
+        (.duplicate(of: nil), .no), (.tooManyPrints, .no), (.notConfirmed, .no), (.notEnrolled, .no),
+        (.printsLeft(1), .no),
+    ])
+    func refusalsAreWorded(refusal: ManagementRefusal, code: ExitCode) {
+        for target in [alice, byAdmin] {
+            let failure = Failure(refusal, target)
+            #expect(failure.exit == code)
+            #expect(failure.message.first?.isUppercase == false || failure.message.hasPrefix("PIN"))
+            #expect(!failure.message.hasSuffix(".") && !failure.message.isEmpty)
+            #expect(failure.hint?.isEmpty == false && !failure.message.contains("\n"))
+        }
+        #expect(Failure(.cancelled, alice) == Failure(.cancelled, ""))
+    }
+
+    /// Catches the reader's sentence in the form of a prompt.
+    @Test func theReaderIsMissedInLowerCase() {
+        #expect(Failure(.noReader).message == "no reader was found")
+    }
+
+    /// Catches finger names that people or fprintd's users type and that are not understood, and others that are.
+    @Test func fingersHaveNames() throws {
+        for finger in Finger.all {
+            #expect(try Finger(argument: [finger.argument]) == finger)
+            #expect(try Finger(argument: finger.name.split(separator: " ").map(String.init)) == finger)
+        }
+        #expect(try Finger(argument: ["Right-Index-Finger"]).name == "right index")
+        for wrong in ["index", "right", "middle right", "", "rightindex finger finger"] {
+            #expect(throws: Failure.self) { try Finger(argument: [wrong]) }
+        }
+    }
+
+    /// Catches a bar that is too long, or that breaks for numbers no reader should give.
+    @Test func theBarFits() {
+        for (done, total) in [(0, 5), (5, 5), (7, 5), (-1, 5), (3, 0), (255, 255)] {
+            let line = ProgressBar.line(done: done, of: total, remark: "Good")
+            #expect(line.count <= 48 && line.count { $0 == "█" || $0 == "░" } == 24)
+        }
+        #expect(ProgressBar.line(done: 5, of: 8, remark: "Good") == "  ███████████████░░░░░░░░░  5 of 8   Good")
+    }
+
+    /// Catches a name from outside that steers the terminal.
+    @Test func foreignTextIsHarmless() {
+        #expect(
+            Output.text([0x61, 0x1B, 0x5B, 0x0A, 0xC2, 0x9B, 0xFF]) == "a?[???"
+                || !Output.text([0x1B]).contains("\u{1B}"))
+        #expect(Output.table([["a", "b"], ["ccc", "d"]]) == "a    b\nccc  d\n")
+    }
+}

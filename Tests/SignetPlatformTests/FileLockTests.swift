@@ -1,0 +1,179 @@
+import Foundation
+import SignetEngine
+import SignetPlatform
+import Testing
+
+private func timing(hold: UInt64, wait: UInt64) -> LockTiming {
+    var timing = LockTiming()
+    timing.holdLimit = hold
+    timing.waitLimit = wait
+    return timing
+}
+
+private func appears(_ path: String) {
+    for _ in 0..<5000 {
+        if access(path, F_OK) == 0 { return }
+        usleep(2000)
+    }
+    exit(63)
+}
+
+private func touch(_ path: String) { close(open(path, O_WRONLY | O_CREAT, 0o600)) }
+
+private func takeLock(_ path: String, timing: LockTiming = LockTiming()) throws -> FileLock {
+    try FileLock(.lock, in: SecureFolder(path: Array(path.utf8)), timing: timing)
+}
+
+/// Real processes that hold and wait.
+///
+/// Each test runs in a process of its own (an exit test), which starts the others.
+@Suite(.enabled(if: isRoot, "needs root: everything in a store is root's")) struct FileLockTests {
+    let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
+    /// Catches a lock that lets two in, and a waiter that kills in a queue where each holds the lock only shortly:
+    /// together they hold it much longer than the limit.
+    @Test func oneAtATime() async throws {
+        let path = folder.path
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let count = "\(path)/count"
+            try Data([0]).write(to: URL(fileURLWithPath: count))
+            let processes = (0..<6).map { _ in
+                startProcess {
+                    for _ in 0..<10 {
+                        let lock = try takeLock(path, timing: timing(hold: 400, wait: 60_000))
+                        let file = open(count, O_RDWR)
+                        var value: UInt8 = 0
+                        pread(file, &value, 1, 0)
+                        usleep(10_000)
+                        value += 1
+                        pwrite(file, &value, 1, 0)
+                        close(file)
+                        _ = consume lock
+                    }
+                }
+            }
+            let ends = processes.map(end(of:))
+            require(ends == [0, 0, 0, 0, 0, 0], 10)
+            require(try read(count) == [60], 11)
+        }
+    }
+
+    /// Catches a waiter that lets a frozen holder keep the user out: anybody can stop his own `su alice`.
+    @Test func frozenHolderIsKilled() async throws {
+        let path = folder.path
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let holder = startProcess {
+                let lock = try takeLock(path)
+                touch("\(path)/ready")
+                raise(SIGSTOP)
+                _ = consume lock
+            }
+            appears("\(path)/ready")
+            let start = Date()
+            let lock = try takeLock(path, timing: timing(hold: 300, wait: 60_000))
+            require(Date().timeIntervalSince(start) >= 0.25, 10)
+            require(end(of: holder) == -SIGKILL, 11)
+            _ = consume lock
+        }
+    }
+
+    /// Catches a wait without end, and a holder who is killed although he is within the limit.
+    @Test func waitHasAnEnd() async throws {
+        let path = folder.path
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let holder = startProcess {
+                let lock = try takeLock(path)
+                touch("\(path)/ready")
+                appears("\(path)/done")
+                _ = consume lock
+            }
+            appears("\(path)/ready")
+            let error = storeError { _ = try takeLock(path, timing: timing(hold: 60_000, wait: 200)) }
+            touch("\(path)/done")
+            require(error == .busy, 10)
+            require(end(of: holder) == 0, 11)
+        }
+    }
+
+    /// Catches a waiter that was stopped itself and takes one long gap for one long hold: an innocent would be killed.
+    @Test func stoppedWaiterKillsNobody() async throws {
+        let path = folder.path
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let holder = startProcess {
+                let lock = try takeLock(path)
+                touch("\(path)/ready")
+                appears("\(path)/done")
+                _ = consume lock
+            }
+            appears("\(path)/ready")
+            let waiter = startProcess {
+                touch("\(path)/waiting")
+                let lock = try takeLock(path, timing: timing(hold: 1000, wait: 60_000))
+                _ = consume lock
+            }
+            appears("\(path)/waiting")
+            usleep(50_000)
+            kill(waiter, SIGSTOP)
+            usleep(1_200_000)
+            kill(waiter, SIGCONT)
+            usleep(50_000)
+            touch("\(path)/done")
+            require(end(of: holder) == 0, 10)
+            require(end(of: waiter) == 0, 11)
+        }
+    }
+
+    /// Catches a lock on a file that was removed meanwhile: the next one would lock another file, and both be in.
+    @Test func removedFileIsNoLock() async throws {
+        let path = folder.path
+        try makeStore(folder)
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let remover = startProcess {
+                var store = try userStore(Array(path.utf8))
+                try store.lock()
+                try store.create(identity())
+                touch("\(path)/ready")
+                usleep(100_000)
+                try store.remove()
+                usleep(50_000)
+                store.unlock()
+            }
+            appears("\(path)/ready")
+            var store = try userStore(Array(path.utf8))
+            try store.lock()
+            require(names(in: "\(path)/users/1000") == ["lock"], 10)
+            let other = startProcess {
+                var store = try userStore(Array(path.utf8), timing: timing(hold: 60_000, wait: 100))
+                try store.lock()
+            }
+            require(end(of: other) == 61, 11)
+            require(end(of: remover) == 0, 12)
+        }
+    }
+
+    /// Catches a lock file that is a link, or that others can open and so hold for ever.
+    @Test func unsafeLockFilesAreRefused() throws {
+        let path = folder.path
+        symlink("/etc/hostname", folder.sub("lock"))
+        #expect(storeError { _ = try takeLock(path) } == .fault(.store, .unsafe))
+        unlink(folder.sub("lock"))
+        #expect(storeError { _ = try takeLock(path) } == nil)
+        chmod(folder.sub("lock"), 0o666)
+        #expect(storeError { _ = try takeLock(path) } == .fault(.store, .unsafe))
+    }
+
+    /// Catches an unlock that does nothing, and a second lock of the holder that blocks on itself.
+    @Test func lockAndUnlockRepeat() throws {
+        try makeStore(folder)
+        var store = try userStore(folder.bytes)
+        store.unlock()
+        for _ in 0..<3 {
+            try store.lock()
+            try store.lock()
+            store.unlock()
+            store.unlock()
+        }
+    }
+}
