@@ -66,17 +66,22 @@ import Testing
         let unknown = "x" + user.name.dropFirst()
         try Signet.alone { service in
             var times: [[Double]] = [[], []]
-            // The shortest of several, in turn: the machine's other work only ever adds time.
-            for number in 1...4 {
-                for (index, name) in [user.name, unknown].enumerated() {
-                    let host = try PAMHost.run(service, name, answers: [Signet.wrongPIN(number)])
-                    #expect(host.messages == ["prompt: Password: "])
-                    #expect(host.rounds.map(\.code) == [index == 0 ? 7 : 10])
-                    times[index] += host.rounds.map(\.milliseconds)
+            var ratio = 0.0
+            // The shortest of several, in turn: the machine's other work only ever adds time. So more of them help.
+            for _ in 1...4 {
+                for number in 1...4 {
+                    for (index, name) in [user.name, unknown].enumerated() {
+                        let host = try PAMHost.run(service, name, answers: [Signet.wrongPIN(number)])
+                        #expect(host.messages == ["prompt: Password: "])
+                        #expect(host.rounds.map(\.code) == [index == 0 ? 7 : 10])
+                        times[index] += host.rounds.map(\.milliseconds)
+                    }
                 }
+                try Signet.reset(user)
+                ratio = try #require(times[1].min()) / #require(times[0].min())
+                if abs(ratio - 1) < 0.3 { break }
             }
-            let (known, other) = (try #require(times[0].min()), try #require(times[1].min()))
-            #expect(abs(other / known - 1) < 0.3, "known \(times[0]), unknown \(times[1])")
+            #expect(abs(ratio - 1) < 0.3, "known \(times[0]), unknown \(times[1])")
             // A name typed in the password's place, and who does not exist, stay out of the journal.
             let journal = try JournalListener()
             _ = try PAMHost.run(service, unknown, answers: [Signet.pin])

@@ -21,6 +21,22 @@ import Testing
         }
     }
 
+    // Would catch a `sudo -i`, for which sudo asks PAM for a service of its own, that goes on taking the system password.
+    @Test func aLoginShellBySudoIsAskedAlike() throws {
+        let user = try Signet.user()
+        try Signet.guarding("sudo-i") {
+            for (answers, code) in [([Signet.wrongPIN(1), Signet.pin], 0), ([1, 2, 3].map(Signet.wrongPIN), 1)] {
+                let terminal = try Terminal(["sudo", "-k", "-i", "id", "-u"], as: user)
+                for answer in answers {
+                    try terminal.waitForSecretPrompt(Sudo.prompt)
+                    try terminal.type(line: answer)
+                }
+                #expect(try terminal.finish() == code)
+                #expect(terminal.transcript.contains("\r\n0\r\n") == (code == 0))
+            }
+        }
+    }
+
     // Would catch a stack or a module that falls through to the system password (rule 6).
     @Test func theSystemPasswordIsAWrongPIN() throws {
         let user = try Signet.user()
@@ -69,15 +85,18 @@ import Testing
         }
     }
 
-    // Would catch a su that goes on, or counts, after Ctrl-C or Ctrl-D.
-    @Test(arguments: ["c", "d"] as [Character]) func cancellingEndsSu(_ key: Character) throws {
+    // Would catch a su or login that goes on, or counts, after Ctrl-C or Ctrl-D.
+    @Test(arguments: [("su", "c"), ("su", "d"), ("login", "c")] as [(String, Character)])
+    func cancellingEndsSuAndLogin(_ program: String, _ key: Character) throws {
         let (user, other) = (try Signet.user(), try User.fresh())
-        try Signet.guarding("su") {
-            let terminal = try Terminal(["su", user.name, "-c", "id -u"], as: other)
+        try Signet.guarding("su", "login") {
+            let terminal =
+                program == "su"
+                ? try Terminal(["su", user.name, "-c", "id -u"], as: other) : try Terminal(["login", user.name])
             try terminal.waitForSecretPrompt(Sudo.prompt)
             try terminal.press(key)
             #expect(try terminal.finish() != 0)
-            #expect(!terminal.transcript.contains("\(user.uid)\r\n"))
+            #expect(!terminal.transcript.contains("\(user.uid)\r\n") && !terminal.transcript.contains("$ "))
             #expect(try Signet.lockout(user).pinFailures == 0)
         }
     }
@@ -114,8 +133,8 @@ import Testing
                 try terminal.waitForSecretPrompt(Sudo.prompt)
                 try terminal.type(line: answer)
             }
-            try terminal.waitFor("Wrong PIN.")
             try terminal.waitFor("code=0")
+            #expect(terminal.transcript.contains("Wrong PIN."))
             #expect(try File.read("/dev/shm/output-\(user.uid)") == "0\n")
             let refused = try Sudo.answerOnPipes(user, [Signet.wrongPIN(1)])
             #expect((refused.code, refused.output) == (1, ""))

@@ -63,17 +63,14 @@ import Testing
                 try Command.must("sh", "-euc", Self.prologue(user, other, foreign: "\(aside)/foreign") + damage.script)
                 let journal = try JournalListener()
                 let refused = try Sudo.answer(user, [])
-                #expect(
-                    refused.isRefused && refused.count(of: Signet.damaged(user)) == 1,
-                    "\(damage.testDescription): \(refused)")
+                let what = damage.testDescription
+                #expect(refused.isRefused && refused.count(of: Signet.damaged(user)) == 1, "\(what): \(refused)")
                 #expect(refused.count(of: "PIN: ") == 0)
                 // The journal's line has all of these, in words that differ for each kind of damage.
                 let lines = journal.lines
-                #expect(
-                    lines.contains { line in damage.journal.allSatisfy { line.contains($0) } },
-                    "\(damage.testDescription): \(lines)")
+                #expect(lines.contains { line in damage.journal.allSatisfy { line.contains($0) } }, "\(what): \(lines)")
                 let answered = try Sudo.answerOnPipes(user, [Signet.pin, Signet.pin])
-                #expect(answered.code == 1 && answered.output.isEmpty, "\(damage.testDescription)")
+                #expect(answered.code == 1 && answered.output.isEmpty, "\(what)")
             }
             try restore("\(aside)/ours")
             #expect(try Sudo.accepts(user))

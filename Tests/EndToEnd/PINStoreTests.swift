@@ -40,7 +40,10 @@ import Testing
     // Would catch a full disk, or one without inodes, that shuts everybody out, or that stops the counting.
     @Test(arguments: [
         ("size=2m", "dd if=/dev/zero of=$S/ballast bs=64k 2> /dev/null || true; ! echo more >> $S/ballast2"),
-        ("size=2m,nr_inodes=64", "n=0; while : > $S/ballast$n; do n=$((n + 1)); done 2> /dev/null; ! mkdir $S/more"),
+        (
+            "size=2m,nr_inodes=2000",
+            "n=0; while true > $S/ballast$n; do n=$((n + 1)); done 2> /dev/null; ! mkdir $S/more"
+        ),
     ])
     func aFullDiskStillAuthenticates(_ options: String, _ fill: String) throws {
         let user = try Signet.user()

@@ -3,7 +3,9 @@ import Testing
 
 /// Callers that prepare what the module inherits: the environment, descriptors, limits and signals are theirs to choose.
 @Suite(.serialized, .inWorld, .withProduct) struct PINSurroundingsTests {
-    /// Variables that libfprint, GLib, libusb, tpm2-tss, the dynamic linker and Swift's runtime obey; `folder` is anybody's to write.
+    /// Variables that libfprint, GLib, libusb, tpm2-tss, the dynamic linker and Swift's runtime obey.
+    ///
+    /// `folder` is anybody's to write.
     private static func variables(_ folder: String) -> [String] {
         let names = [
             "FP_VIRTUAL_DEVICE", "FP_VIRTUAL_DEVICE_STORAGE", "FP_VIRTUAL_DEVICE_IDENT", "FP_DRIVERS_ALLOWLIST",
@@ -74,7 +76,38 @@ import Testing
             }
             #expect(try Signet.lockout(user).pinFailures == 0)
         }
-        #expect(try Command.must("find", Signet.store, "-perm", "/077") == "")
+        #expect(try Command.must("find", Signet.folder(user), "-perm", "/077") == "")
+    }
+
+    // Would catch a real sudo that hangs on what its shell prepared: closed descriptors, ignored signals, a folder that is gone.
+    @Test func aHostileShellChangesNothingForSudo() throws {
+        let user = try Signet.user()
+        let folder = "/dev/shm/gone-\(user.uid)", output = "/dev/shm/answer-\(user.uid)"
+        // The outer shell holds the terminal, which would end with its last descriptor.
+        let script = """
+            ( mkdir \(folder) && cd \(folder) && rmdir \(folder) || exit 9
+            trap '' CHLD PIPE HUP ALRM USR1; umask 0; ulimit -c 0; ulimit -l 0
+            exec 0<&- 1>&- 2>&-
+            exec sudo -k sh -c 'id -u > \(output)' ); exit $?
+            """
+        try Signet.guarding("sudo") {
+            let right = try Terminal(["sh", "-c", script], as: user)
+            for answer in [Signet.wrongPIN(1), Signet.pin] {
+                try right.waitForSecretPrompt(Sudo.prompt)
+                try right.type(line: answer)
+            }
+            #expect(try right.finish() == 0)
+            #expect(right.transcript.contains("Wrong PIN."))
+            #expect(try File.read(output) == "0\n")
+            unlink(output)
+            let wrong = try Terminal(["sh", "-c", script], as: user)
+            for number in 1...3 {
+                try wrong.waitForSecretPrompt(Sudo.prompt)
+                try wrong.type(line: Signet.wrongPIN(number))
+            }
+            #expect(try wrong.finish() == 1)
+            #expect(access(output, F_OK) != 0)
+        }
     }
 
     // Would catch a limit that kills the caller, makes a guess free, or lets in.
@@ -84,9 +117,8 @@ import Testing
             for limit in ["--nofile=16", "--memlock=0", "--as=300000000", "--core=0", "--nproc=1", "--stack=262144"] {
                 for (answer, code) in [(Signet.wrongPIN(1), 7), (Signet.pin, 0)] {
                     let host = try PAMHost.run(service, user.name, answers: [answer], limits: [limit])
-                    #expect(
-                        host.rounds.map(\.code) == [code] && host.rounds.allSatisfy { $0.left.isEmpty },
-                        "\(limit): \(host)")
+                    #expect(host.rounds.map(\.code) == [code], "\(limit): \(host)")
+                    #expect(host.rounds.allSatisfy { $0.left.isEmpty }, "\(limit): \(host)")
                 }
             }
             // Where counting or comparing is impossible there is no answer but no, and nothing is charged.

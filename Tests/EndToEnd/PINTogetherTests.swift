@@ -8,9 +8,16 @@ import Testing
         let user = try Signet.user()
         let journal = try JournalListener()
         try Signet.guarding("sudo") {
+            // Each write is held back for a moment: who counts without the lock then writes over what others counted.
+            let slowly = [
+                "strace", "-u", user.name, "-f", "--seccomp-bpf", "-qqq", "-o", "/dev/null", "-e", "trace=pwrite64",
+                "-e",
+                "inject=pwrite64:delay_enter=30000",
+            ]
             let children = try (0..<32).map { _ in
-                try Child(["sudo", "-k", "-S", "-p", "", "id", "-u"], as: user, attachment: .pipes)
+                try Child(slowly + ["/usr/bin/sudo", "-k", "-S", "-p", "ask: ", "id", "-u"], attachment: .pipes)
             }
+            for child in children { try waitForPrompt(child) }
             for (number, child) in children.enumerated() {
                 try child.write(Array("\(Signet.wrongPIN(number))\n".utf8))
                 child.closeInput()
@@ -45,20 +52,14 @@ import Testing
 
     // Would catch somebody who stops his own `su alice` while it holds alice's lock, and so keeps alice out.
     @Test func aStoppedHolderOfTheLockIsKilledAndStaysCharged() throws {
-        let (user, other) = (try User.fresh(), try User.fresh())
-        // A dear derivation, so that there is time to stop it in its midst.
-        try File.replaced("/etc/security/signet.conf", with: "argon2_passes = 16\n") { try Signet.setPIN(user) }
+        let (user, other) = (try expensiveUser(), try User.fresh())
         try Signet.guarding("sudo", "su") {
-            let su = try Terminal(["su", user.name, "-c", "id -u"], as: other)
-            try su.waitForSecretPrompt(Sudo.prompt)
-            let before = try modified(user)
-            try su.type(line: Signet.wrongPIN(1))
-            let end = monotonicMilliseconds() + 10_000
-            while try modified(user) == before, monotonicMilliseconds() < end { usleep(500) }
-            su.signal(SIGSTOP)
-            #expect(try File.read("/proc/\(su.process)/stat").contains(") T "))
-
+            let su = try startComparison(of: Signet.wrongPIN(1), user, other)
+            try send("STOP", to: su, other)
             let start = monotonicMilliseconds()
+            while try !File.read("/proc/\(su.process)/stat").contains(") T "), monotonicMilliseconds() < start + 2000 {
+                usleep(500)
+            }
             let sudo = try Sudo.start(user)
             try sudo.waitForSecretPrompt(Sudo.prompt, within: 40)
             #expect(monotonicMilliseconds() - start < 25_000)
@@ -67,6 +68,54 @@ import Testing
             try sudo.type(line: Signet.pin)
             #expect(try sudo.finish() == 0)
         }
+    }
+
+    // Would catch a guess that is free because whoever made it kills it before it is counted.
+    @Test func aKilledGuessStaysCharged() throws {
+        let (user, other) = (try expensiveUser(), try User.fresh())
+        try Signet.guarding("su") {
+            for number in 1...3 {
+                let su = try startComparison(of: Signet.wrongPIN(number), user, other)
+                try send("KILL", to: su, other)
+                #expect(try su.finish() == 128 + Int(SIGKILL))
+                #expect(try Signet.lockout(user).pinFailures == number)
+            }
+            #expect(try Signet.lockout(user).closedTo == ["another_person"])
+        }
+    }
+
+    /// A user whose PIN takes long to compare, so that there is time to do something in its midst.
+    private func expensiveUser() throws -> User {
+        try File.replaced("/etc/security/signet.conf", with: "argon2_passes = 16\n") { try Signet.user() }
+    }
+
+    /// Starts `su user` as somebody else, and answers when the attempt is charged and the comparison runs.
+    private func startComparison(of answer: String, _ user: User, _ other: User) throws -> Terminal {
+        let su = try Terminal(["su", user.name, "-c", "id -u"], as: other)
+        try su.waitForSecretPrompt(Sudo.prompt)
+        let before = try modified(user)
+        try su.type(line: answer)
+        let end = monotonicMilliseconds() + 10_000
+        while try modified(user) == before {
+            guard monotonicMilliseconds() < end else { throw HarnessError("nothing was charged") }
+            usleep(500)
+        }
+        return su
+    }
+
+    /// Waits until sudo asks on its standard error.
+    private func waitForPrompt(_ child: Child) throws {
+        var text: [UInt8] = []
+        let end = monotonicMilliseconds() + 30_000
+        while !String(decoding: text, as: UTF8.self).contains("ask: ") {
+            guard monotonicMilliseconds() < end else { throw HarnessError("sudo does not ask: \(text)") }
+            if case .bytes(let bytes) = try child.read(within: 100, fromError: true) { text += bytes }
+        }
+    }
+
+    /// As the caller himself may: su has his real uid.
+    private func send(_ signal: String, to terminal: Terminal, _ caller: User) throws {
+        #expect(try Command.run(["sh", "-c", "kill -\(signal) \(terminal.process)"], as: caller).code == 0)
     }
 
     /// When the user's counters were written last.
