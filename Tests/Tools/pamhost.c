@@ -6,6 +6,8 @@
 //   --same-handle          all rounds on one handle
 //   --conversation KIND    canned (default), terminal, none, failing, null, huge
 //   --silent               passes PAM_SILENT
+//   --folder DIR           reads the service's file from DIR (pam_start_confdir(3)), which needs no root
+//   --account              asks for the account after the authentication
 //   --item NAME=VALUE      sets rhost, ruser or tty
 //   --hostile NAME         closed-stdio, umask, ignored-child, ignored-pipe, deleted-folder, no-files, no-memlock, blocked
 //
@@ -122,15 +124,17 @@ static double milliseconds(void) {
 }
 
 int main(int argc, char **argv) {
-    int rounds = 1, same = 0, flags = 0, hostile_count = 0, item_count = 0, place = 1;
-    const char *hostile[16], *items[16];
+    int rounds = 1, same = 0, flags = 0, account = 0, hostile_count = 0, item_count = 0, place = 1;
+    const char *hostile[16], *items[16], *folder = NULL;
     // Through a descriptor of its own, since a hostile state may close standard output.
     report = fdopen(fcntl(1, F_DUPFD_CLOEXEC, 100), "w");
     for (; place < argc && strncmp(argv[place], "--", 2) == 0; place++) {
         const char *option = argv[place];
         if (strcmp(option, "--same-handle") == 0) same = 1;
         else if (strcmp(option, "--silent") == 0) flags = PAM_SILENT;
+        else if (strcmp(option, "--account") == 0) account = 1;
         else if (place + 1 >= argc) break;
+        else if (strcmp(option, "--folder") == 0) folder = argv[++place];
         else if (strcmp(option, "--rounds") == 0) rounds = atoi(argv[++place]);
         else if (strcmp(option, "--conversation") == 0) kind = argv[++place];
         else if (strcmp(option, "--hostile") == 0 && hostile_count < 16) hostile[hostile_count++] = argv[++place];
@@ -152,9 +156,10 @@ int main(int argc, char **argv) {
     for (int round = 1; round <= rounds; round++) {
         footprint_take(&before);
         double start = milliseconds();
-        int code = handle ? PAM_SUCCESS : pam_start(service, user, &conversation, &handle);
+        int code = handle ? PAM_SUCCESS : pam_start_confdir(service, user, &conversation, folder, &handle);
         for (int number = 0; code == PAM_SUCCESS && number < item_count; number++) code = set_item(handle, items[number]);
         if (code == PAM_SUCCESS) code = pam_authenticate(handle, flags);
+        if (code == PAM_SUCCESS && account) code = pam_acct_mgmt(handle, flags);
         double taken = milliseconds() - start;
         const char *text = pam_strerror(handle, code);
         char **environment = pam_getenvlist(handle);
