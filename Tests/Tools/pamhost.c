@@ -127,7 +127,7 @@ int main(int argc, char **argv) {
     int rounds = 1, same = 0, flags = 0, account = 0, hostile_count = 0, item_count = 0, place = 1;
     const char *hostile[16], *items[16], *folder = NULL;
     // Through a descriptor of its own, since a hostile state may close standard output.
-    report = fdopen(fcntl(1, F_DUPFD_CLOEXEC, 100), "w");
+    report = fdopen(fcntl(1, F_DUPFD_CLOEXEC, 3), "w");
     for (; place < argc && strncmp(argv[place], "--", 2) == 0; place++) {
         const char *option = argv[place];
         if (strcmp(option, "--same-handle") == 0) same = 1;

@@ -27,14 +27,11 @@ struct PAMHost {
         _ service: String, _ user: String, answers: [String] = [], options: [String] = [], limits: [String] = [],
         within seconds: Double = 60
     ) throws -> PAMHost {
-        // A file where standard output is closed; else none, for a limit may forbid to write files.
-        let report = options.contains("closed-stdio") ? try World.scratchFolder() + "/report" : nil
-        let words = command(service, user, options: (report.map { ["--report", $0] } ?? []) + options)
         let result = try Command.run(
-            (limits.isEmpty ? [] : ["prlimit"] + limits) + words, input: answers.map { $0 + "\n" }.joined(),
-            within: seconds)
+            (limits.isEmpty ? [] : ["prlimit"] + limits) + command(service, user, options: options),
+            input: answers.map { $0 + "\n" }.joined(), within: seconds)
         guard result.code < 2 else { throw HarnessError("pamhost answered \(result.code): \(result.error)") }
-        return try PAMHost(report: report.map { try File.read($0) } ?? result.output)
+        return try PAMHost(report: result.output)
     }
 
     /// Reads the lines that pamhost wrote, be it to a file or to a terminal.
