@@ -72,6 +72,9 @@ where
     /// Asks for a secret; the answer stays in this one place until it is used.
     mutating func ask(_ prompt: Prompt) -> AuthenticationEvent {
         secret = nil
+        // No finger is awaited any more: others may have the reader, and Ctrl-C must reach the program at its prompt.
+        sensor.close()
+        sensor.stopListening()
         do throws(ConversationError) {
             var answer = try person.ask(prompt)
             if prompt == .recoveryCode {

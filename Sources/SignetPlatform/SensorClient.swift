@@ -264,6 +264,8 @@ extension SensorClient: FingerSensor {
                 }
             }
         } catch {
+            // Who interrupts a frozen helper wants to leave, and is not asked for more; the try stays charged.
+            if case .interrupted = ending { return .interrupted(fingerSeen: true) }
             return .failed(error)
         }
     }

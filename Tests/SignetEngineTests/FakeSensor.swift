@@ -26,6 +26,8 @@ final class FakeSensor: FingerSensor {
     private(set) var isOpen = false
     private(set) var isArmed = false
     private(set) var stops = 0
+    /// Signals are held from the first arming or enrolling until they are let through.
+    private(set) var holdsSignals = false
 
     init(_ disk: Disk, _ process: FakeProcess, readers: [ReaderDescription], touches: [Touch] = []) {
         self.disk = disk
@@ -65,6 +67,7 @@ final class FakeSensor: FingerSensor {
         if process.begin(.arm) { throw process.readerProblem }
         if !isOpen { disk.violated("armed a closed reader", by: process) }
         isArmed = true
+        holdsSignals = true
         arms += 1
     }
 
@@ -118,5 +121,6 @@ final class FakeSensor: FingerSensor {
     func stopListening() {
         _ = process.begin(.stopListening)
         stops += 1
+        holdsSignals = false
     }
 }

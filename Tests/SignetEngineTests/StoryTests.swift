@@ -27,6 +27,19 @@ import Testing
         #expect(actor.process.calls.last == .stopListening, "signals act when all is settled")
     }
 
+    /// Catches a prompt after fingers at which Ctrl-C does nothing, and a reader that is held while a person types.
+    @Test func thePINIsAskedForWithTheReaderClosedAndSignalsFree() throws {
+        let machine = Machine()
+        try machine.setUp()
+        let actor = machine.process()
+        _ = actor.authenticate([.enter, .cancels], touches: [.notRecognised, .notRecognised, .notRecognised])
+        let armed = try #require(actor.process.calls.lastIndex(of: .arm))
+        let asked = try #require(actor.process.calls.lastIndex(of: .ask))
+        try #require(armed < asked)
+        let between = actor.process.calls[armed..<asked]
+        #expect(between.contains(.close) && between.contains(.stopListening))
+    }
+
     /// Catches a wait that is missing, too short or too long, or a tenth failure that does not disable.
     @Test func tenWrongPINs() throws {
         let machine = Machine()

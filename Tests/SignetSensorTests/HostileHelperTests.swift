@@ -158,6 +158,26 @@ extension SensorTests {
             sensor.stopListening()
         }
 
+        /// Catches a frozen helper from which Ctrl-C leads to another prompt instead of out, or whose try is given back.
+        @Test func anUnansweredCancelAfterASignalIsAnInterruption() throws {
+            let stage = try Stage()
+            var sensor = client(try liar(stage, opened() + [.armed]))
+            _ = try open(&sensor)
+            var blocked = sigset_t()
+            var before = sigset_t()
+            sigemptyset(&blocked)
+            sigaddset(&blocked, SIGTERM)
+            pthread_sigmask(SIG_BLOCK, &blocked, &before)
+            pthread_kill(pthread_self(), SIGTERM)
+            try sensor.arm()
+            #expect(sensor.awaitTouch(seconds: 10) == .interrupted(fingerSeen: true))
+            sensor.stopListening()
+            var taken: Int32 = 0
+            sigwait(&blocked, &taken)
+            #expect(taken == SIGTERM)
+            pthread_sigmask(SIG_SETMASK, &before, nil)
+        }
+
         /// Catches a real helper that is killed or frozen by somebody, and what it was doing counted as no finger.
         @Test(arguments: [SIGKILL, SIGSTOP, SIGSEGV]) func killedOrFrozen(signal: Int32) throws {
             let stage = try Stage()

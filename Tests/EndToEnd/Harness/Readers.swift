@@ -76,6 +76,12 @@ final class VirtualReader: StandInReader {
     /// Lets the operation fail with an FpDeviceError.
     func fail(error number: Int) throws { try send("ERROR \(number)") }
 
+    /// Lets a finger lie on the reader without being read, or lifts it.
+    func lay(finger lies: Bool) throws { try send("FINGER \(lies ? 1 : 0)") }
+
+    /// Makes the next command wait for a program that opens the reader anew, though the last one still has it open.
+    func forget() { unlink(socket) }
+
     /// Takes the reader away.
     func unplug() throws { try send("UNPLUG") }
 
@@ -105,6 +111,9 @@ final class RecordedReader: StandInReader {
             getenv("SIGNET_RECORDINGS").map { String(cString: $0) } ?? World.packageRoot + "/../shared/recordings"
         return access(path, R_OK) == 0 ? path : nil
     }()
+
+    /// Whether recordings can be replayed here.
+    static let canReplay = recordings != nil && access("/usr/bin/umockdev-run", X_OK) == 0
 
     /// Starts the replay of an ioctl recording, such as `aes3500`.
     init(_ name: String) throws {

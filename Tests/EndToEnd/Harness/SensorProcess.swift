@@ -1,0 +1,30 @@
+import Foundation
+
+/// The reader helpers that run in this world.
+enum SensorProcess {
+    static let program = "/usr/libexec/signet/signet-sensor"
+
+    /// All of them, by process id.
+    static func all() -> [pid_t] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return names.compactMap { pid_t($0) }.filter { process in
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/exe")) == program
+        }
+    }
+
+    /// The one that runs; throws where there are none or several.
+    static func only() throws -> pid_t {
+        let found = all()
+        guard found.count == 1 else { throw HarnessError("\(found.count) reader helpers run") }
+        return found[0]
+    }
+
+    /// Waits until none is left.
+    static func waitForNone(within seconds: Double = 5) throws {
+        let end = monotonicMilliseconds() + Int(seconds * 1000)
+        while !all().isEmpty {
+            guard monotonicMilliseconds() < end else { throw HarnessError("reader helpers still run: \(all())") }
+            usleep(5000)
+        }
+    }
+}

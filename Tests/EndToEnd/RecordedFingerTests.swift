@@ -1,0 +1,99 @@
+import Glibc
+import Testing
+
+/// The recorded traffic of real readers under their real drivers: the way from enrolment to sudo is that of a real reader.
+@Suite(
+    .serialized, .inWorld, .withProduct,
+    .enabled(if: RecordedReader.canReplay, "there are no recordings beside this repository, or no umockdev-run"))
+struct RecordedFingerTests {
+    /// A user with a PIN, and no finger.
+    private func user() throws -> User {
+        let user = try User.fresh()
+        let result = try Command.run(
+            ["signet", "pin", "set", "--stdin"], input: Enrolled.pin + "\n", environment: environment(of: user))
+        guard result.code == 0 else { throw HarnessError("no PIN was set: \(result.error)") }
+        return user
+    }
+
+    private func environment(of user: User) -> [String: String] {
+        Child.environment.merging(["SUDO_UID": "\(user.uid)", "SUDO_USER": user.name]) { $1 }
+    }
+
+    /// The replay touches by itself, again and again.
+    private func enroll(_ user: User, as finger: String) throws -> Int {
+        let terminal = try Terminal(["signet", "enroll", finger], environment: environment(of: user))
+        try terminal.waitForSecretPrompt("PIN: ")
+        try terminal.type(line: Enrolled.pin)
+        return try terminal.finish(within: 60)
+    }
+
+    private func touchThroughSudo(_ user: User) throws -> Terminal {
+        let terminal = try Terminal(["sudo", "-k", "id", "-u"], as: user)
+        try terminal.waitForSecretPrompt(Offer.touch)
+        try terminal.type(line: "")
+        return terminal
+    }
+
+    // Would catch a helper whose confinement, threads or environment keep a real driver from working.
+    @Test func aRecordedImageReaderEnrolsAndLetsIn() throws {
+        try RecordedReader("aes3500").configured {
+            try Guarded.services(["sudo"]) {
+                let alice = try user()
+                #expect(try enroll(alice, as: "right-index") == 0)
+                for _ in 1...2 {
+                    let terminal = try touchThroughSudo(alice)
+                    #expect(try terminal.ended().isGranted, "\(terminal.transcript)")
+                }
+            }
+        }
+    }
+
+    // Would catch a print of another reader that is compared after all: libfprint's image drivers would say "match" for it.
+    @Test func aPrintOfAnotherReaderIsNotAsked() throws {
+        let alice = try user()
+        try Guarded.services(["sudo"]) {
+            try RecordedReader("nb1010").configured {
+                #expect(try enroll(alice, as: "right-index") == 0)
+                let terminal = try touchThroughSudo(alice)
+                #expect(try terminal.ended().isGranted, "\(terminal.transcript)")
+            }
+            try RecordedReader("aes3500").configured {
+                let terminal = try touchThroughSudo(alice)
+                try terminal.waitFor("No reader was found. ")
+                try terminal.waitForSecretPrompt(Offer.pin)
+                try terminal.type(line: Enrolled.pin)
+                #expect(try terminal.ended().isGranted, "\(terminal.transcript)")
+            }
+        }
+    }
+
+    // Would catch the same finger under two names, and one user's finger that another user may enrol but not use for him.
+    @Test func theSameFingerAgainIsADuplicate() throws {
+        try RecordedReader("aes3500").configured {
+            let alice = try user()
+            #expect(try enroll(alice, as: "right-index") == 0)
+            #expect(try enroll(alice, as: "left-index") == 1)
+        }
+    }
+}
+
+/// More than one reader at the machine.
+@Suite(.serialized, .inWorld, .withProduct) struct SeveralReadersTests {
+    // Would catch an authentication that opens the first reader instead of the one that holds the user's prints.
+    @Test(arguments: [VirtualReader.Kind.plain, .storage])
+    func theReaderWithTheUsersPrintsIsAsked(_ kind: VirtualReader.Kind) throws {
+        try Enrolled.with(kind) { alice in
+            let other = try VirtualReader(kind == .plain ? .storage : .plain)
+            let both = (alice.reader.variables + other.variables).map { "export \($0.name)='\($0.value)'\n" }.joined()
+            let script = "#!/bin/sh\n\(both)exec \(SensorProcess.program) --allow-virtual\n"
+            try File.replaced(alice.reader.folder + "/sensor", with: script, mode: 0o755) {
+                let readers = try Command.must("signet", "readers", "--json")
+                #expect(
+                    readers.contains("virtual_device\"") && readers.contains("virtual_device_storage\""), "\(readers)")
+                let accepted = try alice.acceptsFinger()
+                #expect(accepted)
+                #expect(access(other.socket, F_OK) != 0, "the other reader was opened")
+            }
+        }
+    }
+}
