@@ -72,6 +72,9 @@ where
     /// Asks for a secret; the answer stays in this one place until it is used.
     mutating func ask(_ prompt: Prompt) -> AuthenticationEvent {
         secret = nil
+        // The helper starts while the person reads, and opens the reader when they ask for it. Beside every other prompt
+        // the reader is free for others.
+        if prompt == .pinOrTouch { sensor.prepare() } else { sensor.close() }
         do throws(ConversationError) {
             var answer = try person.ask(prompt)
             if prompt == .recoveryCode {
@@ -80,6 +83,8 @@ where
             }
             guard answer.count > 0 else { return .answeredNothing }
             secret = consume answer
+            // Typed instead of touching: the helper ends while the PIN is compared.
+            sensor.startClosing()
             return .answered
         } catch {
             return .notAnswered(timedOut: error == .timedOut)
