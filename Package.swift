@@ -1,9 +1,11 @@
 // swift-tools-version:6.2
 import PackageDescription
 
-/// The module that programs load is Embedded Swift: small, without a runtime of its own and without hidden threads.
+/// The module that programs load is Embedded Swift: small, without a runtime of its own and without hidden threads. So is
+/// the reader helper, which is started for every touch.
 ///
-/// Only `pam_signet` is built so, in a scratch path of its own; tests, command line and helpers are ordinary Swift.
+/// Only `pam_signet` and `signet-sensor` are built so, in a scratch path of their own; tests and command line are
+/// ordinary Swift, and so is the helper that the tests start.
 ///
 /// Swift 6.3.1 moves constant arrays out of functions into weak symbols that it numbers anew in each Embedded module
 /// (`…Tv0_r`). Where two modules count differently, the linker keeps one set, and the other module's code finds the wrong
@@ -44,6 +46,13 @@ let moduleLink: [LinkerSetting] = [
         ],
         .when(configuration: .release)),
     .unsafeFlags(["-Xlinker", "--gc-sections"], .when(configuration: .release, traits: ["Embedded"])),
+]
+
+/// What nobody calls is left out, Unicode's tables among it; a root process's tables of addresses are not writable.
+let sensorLink: [LinkerSetting] = [
+    .unsafeFlags(
+        ["-Xlinker", "--gc-sections", "-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"],
+        .when(configuration: .release, traits: ["Embedded"]))
 ]
 
 let package = Package(
@@ -107,7 +116,7 @@ let package = Package(
             name: "CFprint", pkgConfig: "libfprint-2", providers: [.apt(["libfprint-2-dev", "libglib2.0-dev"])]),
         .executableTarget(
             name: "signet-sensor", dependencies: ["CFprint", "CPlatform", "SignetRecords", "SignetPolicy"],
-            swiftSettings: strict),
+            swiftSettings: core, linkerSettings: sensorLink),
 
         // Tests
         .testTarget(name: "SignetPolicyTests", dependencies: ["SignetPolicy"]),

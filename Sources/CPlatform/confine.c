@@ -5,7 +5,20 @@
 #include <grp.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+int signet_leave_groups(gid_t group) {
+    if (geteuid() != 0) return 0;
+    return setgroups(0, NULL) != 0 || setresgid(group, group, group) != 0 ? -errno : 0;
+}
+
+/// Whether all three of our groups are `group`, and there is no other.
+static int has_only(gid_t group) {
+    gid_t real, effective, saved;
+    if (getresgid(&real, &effective, &saved) != 0 || getgroups(0, NULL) != 0) return 0;
+    return real == group && effective == group && saved == group;
+}
 
 int signet_confine(uid_t user, gid_t group) {
     const struct rlimit none = {0, 0};
@@ -17,10 +30,12 @@ int signet_confine(uid_t user, gid_t group) {
     const struct rlimit threads = {512, 512};
     if (setrlimit(RLIMIT_NPROC, &threads) != 0) return -errno;
     if (geteuid() == 0) {
-        // glibc changes all threads (nptl(7)), and the capabilities go with the user (capabilities(7)).
-        if (setgroups(0, NULL) != 0 || setresgid(group, group, group) != 0 || setresuid(user, user, user) != 0)
-            return -errno;
-        if (user != 0 && setuid(0) == 0) return -EPERM;
+        // glibc changes all threads (nptl(7)), each time by a signal to each of them that is waited for; the capabilities
+        // go with the user (capabilities(7)).
+        if (!has_only(group) && (setgroups(0, NULL) != 0 || setresgid(group, group, group) != 0)) return -errno;
+        if (setresuid(user, user, user) != 0) return -errno;
+        // The bare system call, for this thread alone: it is only to fail.
+        if (user != 0 && syscall(SYS_setuid, 0) == 0) return -EPERM;
     }
     // Last, for a change of user sets it anew: no other process of this user may read our memory.
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return -errno;

@@ -72,8 +72,9 @@ where
     /// Asks for a secret; the answer stays in this one place until it is used.
     mutating func ask(_ prompt: Prompt) -> AuthenticationEvent {
         secret = nil
-        // No finger is awaited any more: others may have the reader, and Ctrl-C must reach the program at its prompt.
-        sensor.close()
+        // The helper starts while the person reads, and opens the reader when they ask for it. Beside every other prompt the
+        // reader is free for others, and Ctrl-C reaches the program.
+        if prompt == .pinOrTouch { sensor.prepare() } else { sensor.close() }
         sensor.stopListening()
         do throws(ConversationError) {
             var answer = try person.ask(prompt)
@@ -83,6 +84,8 @@ where
             }
             guard answer.count > 0 else { return .answeredNothing }
             secret = consume answer
+            // Typed instead of touching: the helper ends while the PIN is compared.
+            sensor.startClosing()
             return .answered
         } catch {
             return .notAnswered(timedOut: error == .timedOut)

@@ -79,6 +79,8 @@ where
         switch outcome {
         case .matched:
             guard let session, let index = matchedIndex else { return .unusable(damaged: false) }
+            // What is left to decide is on disk; the reader closes meanwhile.
+            sensor.startClosing()
             return try ledger.settleMatch(session, index: index).map { .fingerClosed($0) } ?? .settled
         case .notTouched: return .settledFailure(.finger(try ledger.refundFinger()))
         // What was not proven untouched stays charged: a frozen or killed helper would be a free guess otherwise.

@@ -173,6 +173,10 @@ package enum EnrollmentProgress: Equatable, Sendable {
 
 /// The fingerprint readers, behind a helper process.
 package protocol FingerSensor: ~Copyable {
+    /// Starts the helper and waits for nothing, so that it is ready by the time a person has read the prompt.
+    ///
+    /// No reader is opened. Whatever fails here shows in `readers`.
+    mutating func prepare()
     /// All readers there are, none of them opened.
     mutating func readers() throws(ReaderProblem) -> [ReaderDescription]
     /// Opens one reader for those prints of `set` that are at `gallery` (indices of its entries, all of this reader).
@@ -189,6 +193,9 @@ package protocol FingerSensor: ~Copyable {
     ) throws(ReaderProblem) -> EnrolledPrint?
     /// Deletes the gallery's print at `index` from the reader's memory.
     mutating func deleteFromReader(index: Int) throws(ReaderProblem)
+    /// Has the helper close the reader and end, and waits for nothing: nothing more is asked of it, and `close` sees
+    /// to the rest.
+    mutating func startClosing()
     /// Closes the reader and ends the helper; harmless where nothing is open.
     mutating func close()
     /// Lets signals act that came while a touch was awaited: to be called after the charge is settled.

@@ -165,6 +165,9 @@ public struct HelperProcess: ~Copyable {
         }
     }
 
+    /// Tells the helper that no more requests come: it closes its reader and ends, which the owner need not wait for yet.
+    package func hangUp() { _ = shutdown(socket, Int32(SHUT_WR)) }
+
     /// Kills the helper at once, for one that does not behave; it is reaped when its owner lets go of it.
     package func kill() { signet_kill_helper(pid, pidfd) }
 

@@ -26,10 +26,13 @@ package struct SensorClient: ~Copyable {
 
     /// What the helper is doing.
     private enum Phase: Equatable {
+        /// No helper, or one that has opened nothing and can still be asked anything.
         case idle
         case opened
         /// Armed; `confirmed` where the helper has said so.
         case armed(confirmed: Bool)
+        /// Ending by itself.
+        case closing
     }
 
     /// Milliseconds in which a living helper takes a packet.
@@ -66,8 +69,10 @@ package struct SensorClient: ~Copyable {
         case deadline
     }
 
+    /// Starts a helper, unless there is one that has opened nothing.
     private mutating func start() throws(ReaderProblem) {
-        helper = nil
+        if phase != .idle { end() }
+        if helper != nil { return }
         do throws(HelperFailure) {
             helper = try HelperProcess(path: path, arguments: arguments, packetLimit: SensorMessage.packetLimit)
         } catch {
@@ -157,8 +162,19 @@ package struct SensorClient: ~Copyable {
 }
 
 extension SensorClient: FingerSensor {
+    package mutating func prepare() { try? start() }
+
     package mutating func readers() throws(ReaderProblem) -> [ReaderDescription] {
-        end()
+        let isPrepared = phase == .idle && helper != nil
+        do throws(ReaderProblem) { return try list() } catch {
+            // One that was started early may have met its end while the person read; then its successor is asked.
+            guard isPrepared, error == .helperFailed else { throw error }
+            return try list()
+        }
+    }
+
+    /// Lists the readers and keeps the helper, which can open one of them next.
+    private mutating func list() throws(ReaderProblem) -> [ReaderDescription] {
         try start()
         try send(.list)
         let deadline = Deadline(seconds: openSeconds)
@@ -168,7 +184,6 @@ extension SensorClient: FingerSensor {
             case .reader(let description) where found.count < SensorMessage.readerLimit: found.append(description)
             case .listed(let count, let virtualRefused):
                 guard count == found.count else { throw refuse() }
-                end()
                 if found.isEmpty, virtualRefused { throw .virtualRefused }
                 return found
             default: throw refuse()
@@ -179,7 +194,6 @@ extension SensorClient: FingerSensor {
     package mutating func open(
         _ reader: ReaderIdentity, for set: borrowing EnrollmentSet, gallery: [Int]
     ) throws(ReaderProblem) -> OpenedReader {
-        end()
         guard gallery.count <= SensorMessage.galleryLimit else { throw .unsupported }
         for index in gallery {
             guard set.entries.indices.contains(index), set.entries[index].reader == reader else { throw .unsupported }
@@ -344,6 +358,12 @@ extension SensorClient: FingerSensor {
             throw .timedOut
         case .event, .signal: throw refuse()
         }
+    }
+
+    package mutating func startClosing() {
+        guard helper != nil else { return }
+        helper?.hangUp()
+        phase = .closing
     }
 
     package mutating func close() { end() }

@@ -9,10 +9,10 @@ extension Session {
         guard finishCurrent() else { return }
         let operation = Operation()
         current = operation
-        // SAFETY: a new print floats; libfprint takes the reference. The name is copied during the call.
+        // SAFETY: a new print floats; libfprint takes the reference. The name ends with a zero and is copied during the call.
         guard let print = unsafe fp_print_new(reader.device) else { _exit(1) }
         unsafe fp_print_set_finger(print, FpFinger(rawValue: UInt32(finger.number)))
-        unsafe fp_print_set_username(print, String(decoding: userName, as: UTF8.self))
+        unsafe fp_print_set_username(print, userName.map { CChar(bitPattern: $0) } + [0])
         // Day 719163 of GDate is 1970-01-01.
         let (julian, overflow) = day.addingReportingOverflow(719_163)
         if !overflow, g_date_valid_julian(julian) != 0 {

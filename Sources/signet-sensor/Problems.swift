@@ -88,7 +88,7 @@ enum Outcome: Equatable {
     /// The domain of libgusb is recognised by its name, since libgusb's own headers are not needed otherwise.
     private static func isUSB(_ domain: UnsafePointer<CChar>?) -> Bool {
         guard let domain = unsafe domain else { return false }
-        // SAFETY: GLib never frees the text of a quark.
-        return unsafe String(cString: domain).hasPrefix("g-usb-device-error")
+        // SAFETY: GLib never frees the text of a quark, and both texts end with a zero.
+        return unsafe strncmp(domain, "g-usb-device-error", 18) == 0
     }
 }

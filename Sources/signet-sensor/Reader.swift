@@ -2,6 +2,31 @@ internal import CFprint
 import SignetPolicy
 import SignetRecords
 
+/// The readers that libfprint finds; what is plugged in or out later comes and goes by itself.
+@safe final class ReaderList {
+    /// libfprint's object, which is never given back: the process ends first.
+    private let context: UnsafeMutablePointer<FpContext>?
+
+    /// Finds the readers; takes as long as their drivers need to look.
+    init() {
+        // SAFETY: both calls take what the first has just made.
+        unsafe context = fp_context_new()
+        unsafe fp_context_enumerate(context)
+    }
+
+    /// Those that are there now.
+    var present: [Reader] {
+        // SAFETY: the context lives as long as the process; its array and the devices in it do until the main loop runs.
+        guard let devices = unsafe fp_context_get_devices(context) else { return [] }
+        let count = unsafe min(Int(devices.pointee.len), SensorMessage.readerLimit)
+        return (0..<count).compactMap { index in
+            // SAFETY: `index` is below the length of the array, whose elements are FpDevice.
+            guard let element = unsafe devices.pointee.pdata[index] else { return nil }
+            return unsafe Reader(element.assumingMemoryBound(to: FpDevice.self))
+        }
+    }
+}
+
 /// One reader as libfprint knows it.
 @safe final class Reader {
     /// libfprint's object; one reference of ours, which is never given back: the process ends first.
@@ -18,23 +43,11 @@ import SignetRecords
             device: unsafe Reader.bytes(fp_device_get_device_id(device), atMost: SensorMessage.deviceLimit))
     }
 
-    /// All readers that libfprint finds.
-    static func all() -> [Reader] {
-        // SAFETY: the context is kept for the life of the process, and with it the array and the devices.
-        let context = unsafe fp_context_new()
-        guard let devices = unsafe fp_context_get_devices(context) else { return [] }
-        let count = unsafe min(Int(devices.pointee.len), SensorMessage.readerLimit)
-        return (0..<count).compactMap { index in
-            // SAFETY: `index` is below the length of the array, whose elements are FpDevice.
-            guard let element = unsafe devices.pointee.pdata[index] else { return nil }
-            return unsafe Reader(element.assumingMemoryBound(to: FpDevice.self))
-        }
-    }
-
     private static func bytes(_ text: UnsafePointer<CChar>?, atMost limit: Int) -> [UInt8] {
         guard let text = unsafe text else { return [] }
         // SAFETY: libfprint's texts end with a zero.
-        return unsafe Array(String(cString: text).utf8.prefix(limit))
+        let length = unsafe min(strlen(text), limit)
+        return (0..<length).map { unsafe UInt8(bitPattern: text[$0]) }
     }
 
     func has(_ feature: FpDeviceFeature) -> Bool { unsafe fp_device_has_feature(device, feature) != 0 }

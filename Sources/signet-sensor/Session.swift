@@ -7,7 +7,7 @@ import SignetRecords
 final class Session {
     let channel = Channel()
     private let allowsVirtual: Bool
-    private lazy var readers = Reader.all()
+    private let readers: ReaderList
 
     /// What `begin` named.
     private var wanted: ReaderIdentity?
@@ -21,14 +21,19 @@ final class Session {
     var touch = TouchState()
 
     /// The user and group `nobody` and `nogroup` of Debian.
-    private static let unprivileged: (user: uid_t, group: gid_t) = (65_534, 65_534)
+    static let unprivileged: (user: uid_t, group: gid_t) = (65_534, 65_534)
 
     /// Ten minutes outlast a person at a prompt.
     private static let idleSeconds: UInt32 = 600
     /// Longer than Signet waits for one touch.
     static let workSeconds: UInt32 = 120
 
-    init(allowsVirtual: Bool) { self.allowsVirtual = allowsVirtual }
+    /// Looks for readers at once: the first request may come only when a person has read a prompt.
+    init(allowsVirtual: Bool) {
+        self.allowsVirtual = allowsVirtual
+        alarm(Session.workSeconds)
+        readers = ReaderList()
+    }
 
     /// Serves requests until the socket closes.
     func run() -> Never {
@@ -81,6 +86,7 @@ final class Session {
     }
 
     private func list() {
+        let readers = readers.present
         let shown = readers.filter { allowsVirtual || !$0.identity.isVirtual }
         for reader in shown { channel.send(.reader(reader.description)) }
         channel.send(.listed(count: shown.count, virtualRefused: shown.count < readers.count))
@@ -95,7 +101,7 @@ final class Session {
     private func open() {
         demand(reader == nil)
         guard let wanted else { _exit(1) }
-        guard let found = readers.first(where: { $0.identity == wanted }) else {
+        guard let found = readers.present.first(where: { $0.identity == wanted }) else {
             channel.send(.failed(.noReader))
             return
         }

@@ -5,13 +5,13 @@ import SignetPolicy
 enum PortCall: UInt8, CaseIterable, Sendable {
     case lock, unlock, loadIdentity, loadPrints, loadAttempts, create, saveIdentity, savePrints, saveAttempts, remove
     case digest, makeSigningKey, sign, verifySignature, wrap, unwrap, spendTime, random, randomSecret
-    case readers, open, arm, awaitTouch, enroll, deleteFromReader, close, stopListening
+    case prepare, readers, open, arm, awaitTouch, enroll, deleteFromReader, startClosing, close, stopListening
     case ask, tell, now, wallTime, record
 
     /// Whether the port lets this call fail.
     var canFail: Bool {
         switch self {
-        case .unlock, .spendTime, .close, .stopListening, .tell, .wallTime, .record: false
+        case .unlock, .spendTime, .prepare, .startClosing, .close, .stopListening, .tell, .wallTime, .record: false
         default: true
         }
     }

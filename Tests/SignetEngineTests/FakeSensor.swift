@@ -25,6 +25,9 @@ final class FakeSensor: FingerSensor {
     private(set) var deleted: [Int] = []
     private(set) var isOpen = false
     private(set) var isArmed = false
+    /// Whether a helper runs, which every authentication must have ended.
+    private(set) var isRunning = false
+    private var isClosing = false
     private(set) var stops = 0
     /// Signals are held from the first arming or enrolling until they are let through.
     private(set) var holdsSignals = false
@@ -36,8 +39,21 @@ final class FakeSensor: FingerSensor {
         self.touches = touches
     }
 
+    func prepare() {
+        _ = process.begin(.prepare)
+        if isRunning { disk.violated("started a second helper", by: process) }
+        isRunning = true
+    }
+
+    /// What is asked of a helper needs one that was not told to end.
+    private func asked(_ what: String) {
+        disk.needsNoLock(what, process)
+        if isClosing { disk.violated(what + " of a closing helper", by: process) }
+        isRunning = true
+    }
+
     func readers() throws(ReaderProblem) -> [ReaderDescription] {
-        disk.needsNoLock("looked for readers", process)
+        asked("looked for readers")
         if process.begin(.readers) { throw process.readerProblem }
         return present
     }
@@ -45,7 +61,7 @@ final class FakeSensor: FingerSensor {
     func open(
         _ reader: ReaderIdentity, for set: borrowing EnrollmentSet, gallery: [Int]
     ) throws(ReaderProblem) -> OpenedReader {
-        disk.needsNoLock("opened a reader", process)
+        asked("opened a reader")
         if isOpen { disk.violated("opened a reader while one was open", by: process) }
         if process.begin(.open) { throw process.readerProblem }
         opened.append(reader)
@@ -63,7 +79,7 @@ final class FakeSensor: FingerSensor {
     }
 
     func arm() throws(ReaderProblem) {
-        disk.needsNoLock("armed", process)
+        asked("armed")
         if process.begin(.arm) { throw process.readerProblem }
         if !isOpen { disk.violated("armed a closed reader", by: process) }
         isArmed = true
@@ -72,7 +88,7 @@ final class FakeSensor: FingerSensor {
     }
 
     func awaitTouch(seconds: Int) -> Touch {
-        disk.needsNoLock("waited for a touch", process)
+        asked("waited for a touch")
         let fails = process.begin(.awaitTouch)
         if process.isKilled { return .failed(.helperFailed) }
         if !isArmed { disk.violated("waited for a touch of an idle reader", by: process) }
@@ -97,7 +113,7 @@ final class FakeSensor: FingerSensor {
     func enroll(
         _ finger: Finger, userName: [UInt8], progress show: (EnrollmentProgress) -> Void
     ) throws(ReaderProblem) -> EnrolledPrint? {
-        disk.needsNoLock("enrolled", process)
+        asked("enrolled")
         if process.begin(.enroll) { throw process.readerProblem }
         guard isOpen, let reader = opened.last else { throw .noReader }
         for event in progress { show(event) }
@@ -112,8 +128,16 @@ final class FakeSensor: FingerSensor {
         deleted.append(index)
     }
 
+    func startClosing() {
+        _ = process.begin(.startClosing)
+        isClosing = isRunning
+        isArmed = false
+    }
+
     func close() {
         _ = process.begin(.close)
+        isRunning = false
+        isClosing = false
         isOpen = false
         isArmed = false
     }

@@ -67,6 +67,7 @@ struct Story: Sendable, CustomTestStringConvertible {
         if machine.disk.holder === actor.process { wrongs.append("the lock is held") }
         if actor.sensor.isOpen { wrongs.append("the reader is open") }
         if actor.sensor.stops == 0 || actor.sensor.holdsSignals { wrongs.append("signals are still held back") }
+        if actor.sensor.isRunning { wrongs.append("the helper runs") }
         if !machine.disk.isCounted { wrongs.append("fewer failures than comparisons") }
         if case .granted(let factor) = outcome {
             if !actor.process.evidence.contains(.comparedRight(factor)) { wrongs.append("granted uncompared") }

@@ -34,6 +34,10 @@ int signet_hold_signals(sigset_t *_Nonnull old);
 /// Lets them act again.
 void signet_release_signals(const sigset_t *_Nonnull old);
 
+/// Leaves root's group and all others for `group`, where the process is root: to be called while it has only one thread,
+/// for which it costs next to nothing. 0 or -errno.
+int signet_leave_groups(gid_t group);
+
 /// Gives up what a helper does not need once its device is open: privileges by exec, core files, tracing, writing to
 /// files, and, where it is root, its user and groups in favour of `user` and `group`. 0 or -errno.
 int signet_confine(uid_t user, gid_t group);
