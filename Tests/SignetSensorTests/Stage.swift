@@ -10,7 +10,7 @@ import Testing
 @Suite(.serialized, .enabled(if: Stage.obstacle == nil, Comment(rawValue: Stage.obstacle ?? "")))
 enum SensorTests {}
 
-/// A folder that root alone may write, for helpers of a test; it lies in the build folder, since /tmp is everybody's.
+/// A folder that root alone may write, for helpers of a test; it lies beside the helper, since /tmp is everybody's.
 final class Stage {
     let folder: String
     /// Sockets have short paths.
@@ -19,27 +19,41 @@ final class Stage {
     static let packageRoot = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().path
 
-    /// The real helper, with all links resolved, or nil where it is not built.
+    /// The real helper, with all links resolved, at a path that is root's alone; nil where it is not built.
+    ///
+    /// In a checkout that others may write above (below /tmp, say), a copy in /run stands in, which goes with the process.
     static let helper: String? = {
         let build = ProcessInfo.processInfo.environment["SIGNET_BUILD"] ?? packageRoot + "/.build/debug"
-        guard let path = realpath(build + "/signet-sensor", nil) else { return nil }
-        defer { free(path) }
-        return String(cString: path)
+        guard let built = realpath(build + "/signet-sensor", nil) else { return nil }
+        defer { free(built) }
+        let path = String(cString: built)
+        if unsafeComponent(of: path) == nil || geteuid() != 0 { return path }
+        let copy = copyFolder + "/signet-sensor"
+        try? FileManager.default.createDirectory(atPath: copyFolder, withIntermediateDirectories: false)
+        chmod(copyFolder, 0o755)
+        guard (try? FileManager.default.copyItem(atPath: path, toPath: copy)) != nil else { return path }
+        atexit { try? FileManager.default.removeItem(atPath: Stage.copyFolder) }
+        return copy
     }()
+
+    private static let copyFolder = "/run/signet-sensor-tests-\(getpid())"
+
+    /// The first component, from the end, that is not root's alone.
+    private static func unsafeComponent(of path: String) -> String? {
+        var path = path
+        while path != "/" {
+            var about = stat()
+            guard lstat(path, &about) == 0, about.st_uid == 0, about.st_mode & 0o022 == 0 else { return path }
+            path = (path as NSString).deletingLastPathComponent
+        }
+        return nil
+    }
 
     /// Why the tests cannot run here, or nil.
     static let obstacle: String? = {
         if geteuid() != 0 { return "needs root: a helper must belong to root" }
         guard let helper else { return "signet-sensor is not built" }
-        var path = helper
-        while path != "/" {
-            var about = stat()
-            guard lstat(path, &about) == 0, about.st_uid == 0, about.st_mode & 0o022 == 0 else {
-                return "\(path) is not root's alone"
-            }
-            path = (path as NSString).deletingLastPathComponent
-        }
-        return nil
+        return unsafeComponent(of: helper).map { "\($0) is not root's alone" }
     }()
 
     init() throws {
