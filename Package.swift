@@ -11,7 +11,6 @@ import PackageDescription
 /// (`…Tv0_r`). Where two modules count differently, the linker keeps one set, and the other module's code finds the wrong
 /// arrays: a user without a PIN read that it was disabled. So the pass that does it is off; `scripts/build` looks after it.
 let embedded: [SwiftSetting] = [
-    .enableExperimentalFeature("Embedded", .when(traits: ["Embedded"])),
     .unsafeFlags(["-Xllvm", "-sil-disable-pass=object-outliner"], .when(traits: ["Embedded"])),
     // A section for each function, so that the linker can leave out what nobody calls: a third of the size.
     .unsafeFlags(["-Xfrontend", "-function-sections"], .when(traits: ["Embedded"])),
@@ -24,7 +23,7 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("ExistentialAny"),
 ]
-let core = strict + embedded
+let core = strict + embedded + [.enableExperimentalFeature("Embedded", .when(traits: ["Embedded"]))]
 
 let strictC: [CSetting] = [
     .treatAllWarnings(as: .error),
@@ -48,11 +47,17 @@ let moduleLink: [LinkerSetting] = [
     .unsafeFlags(["-Xlinker", "--gc-sections"], .when(configuration: .release, traits: ["Embedded"])),
 ]
 
+/// A program that is Embedded or not. SwiftPM 6.3 looks for the feature without looking at its condition and links an
+/// ordinary program as Embedded too, which then does not find the toolchain's library: so the feature is a flag here.
+let embeddedMode = ["-enable-experimental-feature", "Embedded"]
+let sensorSettings = strict + embedded + [.unsafeFlags(embeddedMode, .when(traits: ["Embedded"]))]
+
 /// What nobody calls is left out, Unicode's tables among it; a root process's tables of addresses are not writable.
 let sensorLink: [LinkerSetting] = [
     .unsafeFlags(
         ["-Xlinker", "--gc-sections", "-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"],
-        .when(configuration: .release, traits: ["Embedded"]))
+        .when(configuration: .release, traits: ["Embedded"])),
+    .unsafeFlags(embeddedMode, .when(traits: ["Embedded"])),
 ]
 
 let package = Package(
@@ -116,7 +121,7 @@ let package = Package(
             name: "CFprint", pkgConfig: "libfprint-2", providers: [.apt(["libfprint-2-dev", "libglib2.0-dev"])]),
         .executableTarget(
             name: "signet-sensor", dependencies: ["CFprint", "CPlatform", "SignetRecords", "SignetPolicy"],
-            swiftSettings: core, linkerSettings: sensorLink),
+            swiftSettings: sensorSettings, linkerSettings: sensorLink),
 
         // Tests
         .testTarget(name: "SignetPolicyTests", dependencies: ["SignetPolicy"]),

@@ -17,6 +17,7 @@ internal import CPlatform
     /// The words after the program's name, as proc(5) has them, for Embedded Swift has no `CommandLine`; nil where there
     /// are more than fit or they cannot be read.
     private static func arguments() -> [[UInt8]]? {
+        // SAFETY: the path is a literal that ends with a zero.
         let file = unsafe signet_openat(AT_FDCWD, "/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0)
         guard file >= 0 else { return nil }
         defer { _ = close(file) }
@@ -26,7 +27,8 @@ internal import CPlatform
             unsafe read(file, buffer.baseAddress, buffer.count)
         }
         guard length > 0, length < bytes.count, bytes[length - 1] == 0 else { return nil }
-        return bytes[..<(length - 1)].split(separator: 0, omittingEmptySubsequences: false).dropFirst().map { Array($0) }
+        let words = bytes[..<(length - 1)].split(separator: 0, omittingEmptySubsequences: false)
+        return words.dropFirst().map { Array($0) }
     }
 
     /// Whether descriptor 3 is a socket of the kind that Signet passes.
