@@ -68,7 +68,7 @@ let package = Package(
         .executable(name: "signet-sensor", targets: ["signet-sensor"]),
     ],
     traits: [
-        .trait(name: "Embedded", description: "Builds the core as Embedded Swift, for the pam_signet product only")
+        .trait(name: "Embedded", description: "Builds the core as Embedded Swift, for pam_signet and signet-sensor only")
     ],
     targets: [
         // C that Swift cannot say, and module maps
