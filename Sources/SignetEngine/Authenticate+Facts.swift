@@ -72,12 +72,15 @@ where
     /// Asks for a secret; the answer stays in this one place until it is used.
     mutating func ask(_ prompt: Prompt) -> AuthenticationEvent {
         secret = nil
+        // Nobody else should find the reader busy while a person types, and every charge is settled: from here on Ctrl-C
+        // and the program's own time limit are the program's again.
+        if prompt != .pinOrTouch {
+            sensor.close()
+            session = nil
+            sensor.stopListening()
+        }
         do throws(ConversationError) {
-            var answer = try person.ask(prompt)
-            if prompt == .recoveryCode {
-                let length = answer.withMutableBytes { typed in RecoveryCode.normalise(&typed) }
-                answer.truncate(to: length)
-            }
+            let answer = try person.askForSecret(prompt)
             guard answer.count > 0 else { return .answeredNothing }
             secret = consume answer
             return .answered
@@ -104,7 +107,8 @@ where
         guard right else { return .settledFailure(.secret(try ledger.settleFailure(purpose))) }
         guard let typed, let opened = takeKey() else { return .unusable(damaged: false) }
         try ledger.settleSuccess(purpose, key: opened, secret: typed)
-        key = consume opened
+        // Only a new PIN needs the key again.
+        if purpose == .recoveryCode { key = consume opened }
         return .settled
     }
 

@@ -23,7 +23,7 @@ final class FakeSensor: FingerSensor {
     private(set) var arms = 0
     private(set) var waits: [Int] = []
     private(set) var deleted: [Int] = []
-    private(set) var isOpen = false
+    private(set) var isOpen = false { didSet { process.hasReaderOpen = isOpen } }
     private(set) var isArmed = false
     private(set) var stops = 0
 
@@ -64,6 +64,7 @@ final class FakeSensor: FingerSensor {
         disk.needsNoLock("armed", process)
         if process.begin(.arm) { throw process.readerProblem }
         if !isOpen { disk.violated("armed a closed reader", by: process) }
+        process.holdsSignals = true
         isArmed = true
         arms += 1
     }
@@ -117,6 +118,7 @@ final class FakeSensor: FingerSensor {
 
     func stopListening() {
         _ = process.begin(.stopListening)
+        process.holdsSignals = false
         stops += 1
     }
 }

@@ -66,7 +66,7 @@ struct Story: Sendable, CustomTestStringConvertible {
         var wrongs = machine.disk.violations
         if machine.disk.holder === actor.process { wrongs.append("the lock is held") }
         if actor.sensor.isOpen { wrongs.append("the reader is open") }
-        if actor.sensor.stops != 1 { wrongs.append("signals were let through \(actor.sensor.stops) times") }
+        if actor.process.holdsSignals { wrongs.append("signals are held") }
         if !machine.disk.isCounted { wrongs.append("fewer failures than comparisons") }
         if case .granted(let factor) = outcome {
             if !actor.process.evidence.contains(.comparedRight(factor)) { wrongs.append("granted uncompared") }
