@@ -119,6 +119,7 @@ let package = Package(
             name: "SignetPlatformTests",
             dependencies: [
                 "SignetPlatform", "SignetEngine", "SignetRecords", "SignetPolicy", "SignetSecrets", "CPlatform",
+                "CTerminal",
             ]),
         .testTarget(
             name: "SignetModuleTests",
