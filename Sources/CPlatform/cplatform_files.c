@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,9 +16,17 @@ static struct flock whole_file(void) {
 }
 
 int signet_lock_try(int file) {
+    // flock(2) first, for it alone keeps two threads of one process apart; whoever has it finds the record lock free.
+    if (flock(file, LOCK_EX | LOCK_NB) != 0) return -1;
     struct flock lock = whole_file();
-    return fcntl(file, F_SETLK, &lock);
+    if (fcntl(file, F_SETLK, &lock) == 0) return 0;
+    int error = errno;
+    (void)flock(file, LOCK_UN);
+    errno = error;
+    return -1;
 }
+
+void signet_lock_release(int file) { (void)flock(file, LOCK_UN); }
 
 pid_t signet_lock_holder(int file) {
     struct flock lock = whole_file();
