@@ -37,6 +37,8 @@ package struct LockoutPolicy: Equatable, Sendable {
     package static let waits: [UInt32] = [60, 300, 900, 3600, 3600]
     /// How many of the failures may come from other people's processes, and how many from remote callers.
     package static let share = 3
+    /// The last failures of fingers before the lockout, which only the user's own processes may use.
+    package static let fingersKept = 2
 
     package init(_ configuration: Configuration) {
         fingerLimit = min(max(Int(configuration.fingerLimit), 1), 5)
@@ -92,14 +94,18 @@ package struct LockoutPolicy: Equatable, Sendable {
     // MARK: Fingers
 
     /// What the counters allow a finger now, the PIN's lockout aside.
-    package func door(_ failures: FingerFailures) -> FingerDoor {
-        let left = fingerLimit - Int(failures.count)
+    ///
+    /// Whoever types `su alice` and kills it leaves a failure behind without touching anything. So others are turned away
+    /// while the user has still some tries left; with a limit of one or two that is always.
+    package func door(_ failures: FingerFailures, for caller: CallerClass) -> FingerDoor {
+        let limit = caller == .person ? fingerLimit : fingerLimit - LockoutPolicy.fingersKept
+        let left = limit - Int(failures.count)
         return left > 0 ? .open(triesLeft: left) : .biometryLockout
     }
 
-    /// Charges one finger try; nil where fingers are locked out.
-    package func charge(_ failures: inout FingerFailures) -> Charge? {
-        guard case .open = door(failures) else { return nil }
+    /// Charges one finger try; nil where the fingers' door is closed.
+    package func charge(_ failures: inout FingerFailures, for caller: CallerClass) -> Charge? {
+        guard case .open = door(failures, for: caller) else { return nil }
         failures.count += 1
         return Charge(epoch: failures.epoch)
     }

@@ -83,9 +83,9 @@ import Testing
     /// Catches a refund that lowers a later series of failures after a success or a reset.
     @Test func aRefundAfterAResetIsVoid() throws {
         var attempts = Attempts()
-        let first = try #require(policy.charge(&attempts.finger))
+        let first = try #require(policy.charge(&attempts.finger, for: .person))
         policy.reset(&attempts, finger: true, pin: true)
-        let second = policy.charge(&attempts.finger)
+        let second = policy.charge(&attempts.finger, for: .person)
         #expect(second != nil)
         policy.refund(first, &attempts.finger)
         #expect(attempts.finger.count == 1)
@@ -107,13 +107,25 @@ import Testing
         #expect(attempts.finger.count == 0)
         #expect(attempts.pin.byPerson == 4)
         attempts.finger.count = 5
-        #expect(policy.door(attempts.finger) == .biometryLockout)
-        let locked = policy.charge(&attempts.finger)
+        #expect(policy.door(attempts.finger, for: .person) == .biometryLockout)
+        let locked = policy.charge(&attempts.finger, for: .person)
         #expect(locked == nil)
         policy.pinSucceeded(&attempts, at: at(77))
         #expect(attempts.finger.count == 0)
         #expect(attempts.pin.total == 0)
         #expect(attempts.lastPIN == at(77))
+    }
+
+    /// Catches somebody else's `su alice`, begun and killed again and again, that switches alice's fingers off.
+    @Test(arguments: [(1, 0), (2, 0), (3, 1), (5, 3)]) func othersLeaveTheUserSomeFingers(limit: UInt8, others: UInt8) {
+        var configuration = Configuration()
+        configuration.fingerLimit = limit
+        let policy = LockoutPolicy(configuration)
+        var attempts = Attempts()
+        while policy.charge(&attempts.finger, for: .anotherPerson) != nil {}
+        #expect(attempts.finger.count == others)
+        #expect(policy.door(attempts.finger, for: .anotherPerson) == .biometryLockout)
+        #expect(policy.door(attempts.finger, for: .person) == .open(triesLeft: Int(limit - others)))
     }
 
     /// Catches a finger that counts before the first PIN of a boot, or after 72 hours.
