@@ -16,12 +16,15 @@ static struct flock whole_file(void) {
 }
 
 int signet_lock_try(int file) {
-    // flock(2) first, for it alone keeps two threads of one process apart; whoever has it finds the record lock free.
-    if (flock(file, LOCK_EX | LOCK_NB) != 0) return -1;
+    // The lock that names its holder comes first and goes last: a user can stop his own `su alice` between the two calls,
+    // and nobody could be killed who held the other alone.
     struct flock lock = whole_file();
-    if (fcntl(file, F_SETLK, &lock) == 0) return 0;
+    if (fcntl(file, F_SETLK, &lock) != 0) return -1;
+    if (flock(file, LOCK_EX | LOCK_NB) == 0) return 0;
+    // Another thread holds it. To keep the record lock would name a waiter for a holder, and have it killed.
     int error = errno;
-    (void)flock(file, LOCK_UN);
+    lock.l_type = F_UNLCK;
+    (void)fcntl(file, F_SETLK, &lock);
     errno = error;
     return -1;
 }
