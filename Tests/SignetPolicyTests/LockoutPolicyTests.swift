@@ -61,8 +61,26 @@ import Testing
         #expect(policy.door(failures, for: caller, at: at(0)) == .closed(.shareUsedUp))
         let more = policy.charge(&failures, for: caller, at: at(0))
         #expect(more == nil)
-        #expect(policy.door(failures, for: .person, at: at(0)) == .open(triesLeft: 2))
+        #expect(policy.door(failures, for: .person, at: at(0)) == .open(triesLeft: 5))
         #expect(failures.wait == nil)
+    }
+
+    /// Catches others who bring the user's waits nearer: after six failures of theirs one slip would cost 15
+    /// minutes, and close the fingers too.
+    @Test func othersBringNoWaitNearer() {
+        var failures = SecretFailures()
+        failures.byAnotherPerson = 3
+        failures.byRemote = 3
+        for left in [4, 3, 2] {
+            #expect(policy.door(failures, for: .person, at: at(0)) == .open(triesLeft: left))
+            let charge = policy.charge(&failures, for: .person, at: at(0))
+            #expect(charge != nil)
+        }
+        #expect(failures.wait == nil)
+        #expect(policy.door(failures, for: .person, at: at(0)) == .open(triesLeft: 1))
+        let last = policy.charge(&failures, for: .person, at: at(0))
+        #expect(last != nil)
+        #expect(policy.door(failures, for: .person, at: at(0)) == .closed(.disabled))
     }
 
     /// Catches other callers using up the last failure before the end.
