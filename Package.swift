@@ -133,6 +133,7 @@ let package = Package(
             name: "SignetPlatformTests",
             dependencies: [
                 "SignetPlatform", "SignetEngine", "SignetRecords", "SignetPolicy", "SignetSecrets", "CPlatform",
+                "CTerminal",
             ]),
         .testTarget(
             name: "SignetModuleTests",

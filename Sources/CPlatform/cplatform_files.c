@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,9 +16,20 @@ static struct flock whole_file(void) {
 }
 
 int signet_lock_try(int file) {
+    // The lock that names its holder comes first and goes last: a user can stop his own `su alice` between the two calls,
+    // and nobody could be killed who held the other alone.
     struct flock lock = whole_file();
-    return fcntl(file, F_SETLK, &lock);
+    if (fcntl(file, F_SETLK, &lock) != 0) return -1;
+    if (flock(file, LOCK_EX | LOCK_NB) == 0) return 0;
+    // Another thread holds it. To keep the record lock would name a waiter for a holder, and have it killed.
+    int error = errno;
+    lock.l_type = F_UNLCK;
+    (void)fcntl(file, F_SETLK, &lock);
+    errno = error;
+    return -1;
 }
+
+void signet_lock_release(int file) { (void)flock(file, LOCK_UN); }
 
 pid_t signet_lock_holder(int file) {
     struct flock lock = whole_file();

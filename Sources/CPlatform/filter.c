@@ -64,8 +64,12 @@ static const struct sock_filter program[] = {
     FOR(clone3, ABSENT), DEMAND_BITS(clone, 0, CLONE_THREAD),
     REFUSE(socket), REFUSE(connect), REFUSE(bind), REFUSE(listen),
     FOR(openat2, ABSENT), REFUSE_BITS(openat, 2, WRITING),
+#ifdef __NR_renameat
+    REFUSE(renameat),
+#endif
     REFUSE(linkat), REFUSE(symlinkat), REFUSE(renameat2), REFUSE(unlinkat), REFUSE(mkdirat), REFUSE(mknodat),
     REFUSE(fchmod), REFUSE(fchmodat), REFUSE(fchown), REFUSE(fchownat), REFUSE(truncate), REFUSE(setxattr),
+    REFUSE(lsetxattr), REFUSE(fsetxattr),
     REFUSE(ptrace), REFUSE(process_vm_readv), REFUSE(process_vm_writev), REFUSE(kill), REFUSE(tkill),
     REFUSE(rt_sigqueueinfo), REFUSE(pidfd_open), REFUSE(pidfd_getfd), REFUSE(pidfd_send_signal),
     REFUSE(mount), REFUSE(umount2), REFUSE(pivot_root), REFUSE(chroot), REFUSE(unshare), REFUSE(setns),

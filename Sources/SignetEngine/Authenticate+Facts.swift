@@ -72,16 +72,18 @@ where
     /// Asks for a secret; the answer stays in this one place until it is used.
     mutating func ask(_ prompt: Prompt) -> AuthenticationEvent {
         secret = nil
-        // The helper starts while the person reads, and opens the reader when they ask for it. Beside every other prompt the
-        // reader is free for others, and Ctrl-C reaches the program.
-        if prompt == .pinOrTouch { sensor.prepare() } else { sensor.close() }
+        // The helper starts while the person reads, and opens the reader when they ask for it. Beside every other prompt
+        // nobody else should find the reader busy. Every charge is settled: from here on Ctrl-C and the program's own time
+        // limit are the program's again.
+        if prompt == .pinOrTouch {
+            sensor.prepare()
+        } else {
+            sensor.close()
+            session = nil
+        }
         sensor.stopListening()
         do throws(ConversationError) {
-            var answer = try person.ask(prompt)
-            if prompt == .recoveryCode {
-                let length = answer.withMutableBytes { typed in RecoveryCode.normalise(&typed) }
-                answer.truncate(to: length)
-            }
+            let answer = try person.askForSecret(prompt)
             guard answer.count > 0 else { return .answeredNothing }
             secret = consume answer
             // Typed instead of touching: the helper ends while the PIN is compared.
@@ -110,7 +112,8 @@ where
         guard right else { return .settledFailure(.secret(try ledger.settleFailure(purpose))) }
         guard let typed, let opened = takeKey() else { return .unusable(damaged: false) }
         try ledger.settleSuccess(purpose, key: opened, secret: typed)
-        key = consume opened
+        // Only a new PIN needs the key again.
+        if purpose == .recoveryCode { key = consume opened }
         return .settled
     }
 

@@ -10,18 +10,21 @@ package struct JournalContext: Equatable, Sendable {
     package var remoteHost: [UInt8]
     /// The real uid of the calling process.
     package var realUID: UInt32
+    /// Whether an account has that name; where none has, it may be a password that was typed in the name's place.
+    package var userIsKnown: Bool
     /// Whether the configuration names another reader helper than the shipped one.
     package var usesStandInReader: Bool
 
     package init(
         service: [UInt8], user: [UInt8], terminal: [UInt8], remoteHost: [UInt8], realUID: UInt32,
-        usesStandInReader: Bool = false
+        userIsKnown: Bool = true, usesStandInReader: Bool = false
     ) {
         self.service = service
         self.user = user
         self.terminal = terminal
         self.remoteHost = remoteHost
         self.realUID = realUID
+        self.userIsKnown = userIsKnown
         self.usesStandInReader = usesStandInReader
     }
 }

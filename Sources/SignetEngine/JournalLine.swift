@@ -19,7 +19,7 @@ package struct JournalLine {
         line.add(event)
         line.add("service", value: context.service)
         // Whoever types a password in the name's place must not find it in the journal.
-        if event.concernsUnknownUser {
+        if !context.userIsKnown || event.concernsUnknownUser {
             line.add("user", "unknown")
         } else {
             line.add("user", value: context.user)

@@ -34,8 +34,7 @@ where
         let before = ledger.policy.door(attempts.failures(of: purpose), for: ledger.caller, at: now)
         if case .closed(let lockout) = before { throw .closed(purpose, lockout) }
         for _ in 0..<Management.patience {
-            var typed = try ask(purpose == .pin ? .currentPIN : .recoveryCode, mayDecline: mayDecline)
-            if purpose == .recoveryCode { typed.normaliseRecoveryCode() }
+            let typed = try ask(purpose == .pin ? .currentPIN : .recoveryCode, mayDecline: mayDecline)
             if let lockout = try onLedger({ (ledger) throws(LedgerFailure) in try ledger.charge(purpose) }) {
                 throw .closed(purpose, lockout)
             }
@@ -91,7 +90,7 @@ where
     ) throws(ManagementRefusal) -> SecretBytes {
         for _ in 0..<Management.patience {
             do throws(ConversationError) {
-                let answer = try person.ask(prompt)
+                let answer = try person.askForSecret(prompt)
                 if answer.count > 0 { return answer }
             } catch {
                 switch error {
@@ -110,13 +109,5 @@ where
 extension ManagementRefusal {
     fileprivate static func closed(_ purpose: SecretPurpose, _ lockout: PINLockout) -> ManagementRefusal {
         purpose == .pin ? .pinLockout(lockout) : .recoveryCodeLockout(lockout)
-    }
-}
-
-extension SecretBytes {
-    /// Brings a typed recovery code into the form that its key is derived from.
-    mutating func normaliseRecoveryCode() {
-        let length = withMutableBytes { bytes in RecoveryCode.normalise(&bytes) }
-        truncate(to: length)
     }
 }

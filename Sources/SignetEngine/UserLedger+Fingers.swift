@@ -26,7 +26,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         try hold { (ledger) throws(LedgerFailure) in
             guard var state = try ledger.loadHeld() else { throw .recordUnusable }
             if let closed = try ledger.countersClose(state.attempts) { return closed }
-            guard let charge = ledger.policy.charge(&state.attempts.finger) else {
+            guard let charge = ledger.policy.charge(&state.attempts.finger, for: ledger.caller) else {
                 return .biometryLockout(limit: UInt8(ledger.policy.fingerLimit))
             }
             try ledger.save(state.attempts)
@@ -92,15 +92,17 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         case .closed(.waiting), .closed(.disabled): return .biometryLockout(limit: UInt8(policy.fingerLimit))
         case .closed(.shareUsedUp), .open: break
         }
-        if case .biometryLockout = policy.door(attempts.finger) {
+        if case .biometryLockout = policy.door(attempts.finger, for: .person) {
             return .biometryLockout(limit: UInt8(policy.fingerLimit))
         }
+        // Somebody else's process: what is left is the user's.
+        if case .biometryLockout = policy.door(attempts.finger, for: caller) { return .triesUsedUp }
         if let change = attempts.change { return .enrollmentChanged(change) }
         return policy.freshness(attempts, at: now)
     }
 
     private func fingerDoor(_ attempts: Attempts) -> FingerCounterDoor {
-        switch policy.door(attempts.finger) {
+        switch policy.door(attempts.finger, for: .person) {
         case .open: .open
         case .biometryLockout: .biometryLockout(limit: UInt8(policy.fingerLimit))
         }

@@ -12,7 +12,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     package mutating func chargeTouch() throws(LedgerFailure) -> Bool {
         try hold { (ledger) throws(LedgerFailure) in
             guard var state = try ledger.loadHeld() else { throw .recordUnusable }
-            guard let charge = ledger.policy.charge(&state.attempts.finger) else { return false }
+            guard let charge = ledger.policy.charge(&state.attempts.finger, for: ledger.caller) else { return false }
             try ledger.save(state.attempts)
             ledger.fingerCharge = charge
             return true

@@ -21,15 +21,18 @@ struct ModuleCall {
         let service = pam.text(.service) ?? []
         let remoteHost = pam.text(.remoteHost)
         let loaded = ConfigurationLoader.load(arguments.configuration ?? ConfigurationLoader.standardPath)
+        var account: Account?
+        var unreadable: AccountsUnreadable?
+        do throws(AccountsUnreadable) { account = try Accounts.named(userName) } catch { unreadable = error }
         let context = JournalContext(
             service: service, user: userName, terminal: pam.text(.terminal) ?? [], remoteHost: remoteHost ?? [],
-            realUID: getuid(), usesStandInReader: StandInReader.isConfigured(loaded.configuration))
+            realUID: getuid(), userIsKnown: account != nil,
+            usesStandInReader: StandInReader.isConfigured(loaded.configuration))
         var journal = SyslogJournal(context, verbose: arguments.debug)
         if let problem = loaded.problem { journal.record(.configurationUnusable(problem)) }
         for word in arguments.unknown { journal.record(.argumentUnknown(word)) }
-        let account: Account?
-        do throws(AccountsUnreadable) { account = try Accounts.named(userName) } catch {
-            journal.record(.storeRefused(errno: error.errno))
+        if let unreadable {
+            journal.record(.storeRefused(errno: unreadable.errno))
             return .refused(.recordUnusable)
         }
 

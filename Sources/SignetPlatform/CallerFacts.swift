@@ -89,19 +89,27 @@ private struct Machine {
     }
 
     /// The session that the kernel keeps this process in, by the name of its control group: `session-3.scope`.
+    ///
+    /// Below `user@1000.service` a user makes groups as they like (systemd.resource-control(5), Delegate=): a group there
+    /// that is called like a session at the machine is none.
     private var session: [UInt8]? {
         guard let groups = SmallFile.read(path("/proc/self/cgroup"), limit: Machine.fileLimit) else { return nil }
-        let separators: [UInt8] = [UInt8(ascii: "/"), 0x0A]
-        for part in groups.split(whereSeparator: { separators.contains($0) }) {
-            let name = Array(part)
-            let prefix = Array("session-".utf8)
-            let suffix = Array(".scope".utf8)
-            guard name.count > prefix.count + suffix.count, name.starts(with: prefix),
-                name[(name.count - suffix.count)...].elementsEqual(suffix)
-            else { continue }
-            return Array(name[prefix.count..<(name.count - suffix.count)])
+        for line in groups.split(separator: 0x0A) {
+            for group in line.split(separator: UInt8(ascii: "/")) {
+                if group.starts(with: "user@".utf8) { break }
+                if let name = Machine.session(in: Array(group)) { return name }
+            }
         }
         return nil
+    }
+
+    private static func session(in group: [UInt8]) -> [UInt8]? {
+        let prefix = Array("session-".utf8)
+        let suffix = Array(".scope".utf8)
+        guard group.count > prefix.count + suffix.count, group.starts(with: prefix),
+            group[(group.count - suffix.count)...].elementsEqual(suffix)
+        else { return nil }
+        return Array(group[prefix.count..<(group.count - suffix.count)])
     }
 
     /// nil where logind has no such session.

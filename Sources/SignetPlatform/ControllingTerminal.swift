@@ -4,10 +4,17 @@ internal import CPlatform
 package struct ControllingTerminal: ~Copyable {
     private let descriptor: FileDescriptor
 
+    /// How long a sentence waits for a terminal that takes nothing, in milliseconds.
+    ///
+    /// Ctrl-S stops a terminal's output for as long as its owner likes.
+    private static let patience = 200
+
     /// Opens `/dev/tty`; nil where the process has no controlling terminal.
     package init?() {
+        // NONBLOCK belongs to this opening alone (open(2), "open file description"): the program's own descriptors of the
+        // same terminal are not touched by it. It also keeps a serial line without a carrier from holding us up here.
         // SAFETY: the path is a C string literal.
-        let raw = unsafe signet_openat(AT_FDCWD, "/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC, 0)
+        let raw = unsafe signet_openat(AT_FDCWD, "/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK, 0)
         guard raw >= 0 else { return nil }
         descriptor = FileDescriptor(owning: raw)
     }
@@ -19,21 +26,28 @@ package struct ControllingTerminal: ~Copyable {
         tcgetpgrp(descriptor.raw) == getpgrp()
     }
 
-    /// Says one sentence on a line of its own; what cannot be written is lost, for nothing depends on it.
+    /// Says one sentence on a line of its own; what cannot be written in time is lost, for nothing depends on it.
     ///
     /// A job in the background says nothing: with `stty tostop` the write would stop the whole program.
     package borrowing func say(_ sentence: String) {
         guard isForeground() else { return }
         let line = Array(sentence.utf8) + [0x0D, 0x0A]
+        let deadline = Deadline(milliseconds: ControllingTerminal.patience)
         var sent = 0
         while sent < line.count {
             // SAFETY: the pointer and the length describe the rest of the array, which lives through the call.
             let written = unsafe line.withUnsafeBytes { bytes in
                 unsafe write(descriptor.raw, bytes.baseAddress?.advanced(by: sent), bytes.count - sent)
             }
-            if written < 0, signet_errno() == EINTR { continue }
-            guard written > 0 else { return }
-            sent += written
+            if written > 0 {
+                sent += written
+                continue
+            }
+            let reason = written < 0 ? signet_errno() : EIO
+            guard reason == EINTR || reason == EAGAIN, !deadline.hasPassed else { return }
+            var room = pollfd(fd: descriptor.raw, events: Int16(POLLOUT), revents: 0)
+            // SAFETY: one entry, good for the call. An interruption only means another look.
+            if reason == EAGAIN { _ = unsafe poll(&room, 1, deadline.pollTimeout) }
         }
     }
 }

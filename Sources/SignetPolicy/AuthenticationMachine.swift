@@ -24,6 +24,11 @@ package struct AuthenticationMachine: Equatable, Sendable {
 
     /// How often an empty answer or a refused new PIN is asked for again.
     package static let patience: UInt8 = 3
+    /// How many touches one try may take; where the reader asks to repeat the last of them, the try failed.
+    ///
+    /// A reader that never decides would else keep the prompt, and the charge, open for ever. One that compares a single
+    /// print a touch needs ten for ten fingers.
+    package static let touchLimit: UInt8 = 10
 
     /// `terminal` tells whether a person can be asked to touch, and be told why.
     package init(pinAllowed: Bool, fingerTries: UInt8, terminal: Bool) {
@@ -38,7 +43,10 @@ package struct AuthenticationMachine: Equatable, Sendable {
         case askingUnknown, comparingUnknown
         case askingPIN(touchOffered: Bool)
         case chargingPIN, comparingPIN, settlingPIN(right: Bool)
-        case openingReader, chargingFinger, arming, awaitingTouch, settlingFinger(FingerOutcome)
+        case openingReader, chargingFinger
+        /// `touch` counts the touches of one try, from 1.
+        case arming(touch: UInt8), awaitingTouch(touch: UInt8)
+        case settlingFinger(FingerOutcome)
         case askingRecoveryCode, chargingRecovery, comparingRecovery, settlingRecovery(right: Bool)
         case askingNewPIN, storingNewPIN
         case ended(Verdict)
@@ -102,11 +110,12 @@ package struct AuthenticationMachine: Equatable, Sendable {
 
         case (.openingReader, .readerOpened): return go(.chargingFinger, .chargeFinger)
         case (.openingReader, .fingerClosed(let why)), (.chargingFinger, .fingerClosed(let why)): return fallBack(why)
-        case (.chargingFinger, .charged): return go(.arming, .armReader)
-        case (.arming, .armed): return go(.awaitingTouch, .awaitTouch, saying: triesUsed == 0 ? .touchTheReader : nil)
+        case (.chargingFinger, .charged): return go(.arming(touch: 1), .armReader)
+        case (.arming(let touch), .armed):
+            return go(.awaitingTouch(touch: touch), .awaitTouch, saying: triesUsed == 0 ? .touchTheReader : nil)
         case (.arming, .touched(let outcome)), (.awaitingTouch, .touched(let outcome)):
             return settleFinger(outcome)
-        case (.awaitingTouch, .touchAgain(let reason)): return go(.arming, .armReader, saying: .retry(reason))
+        case (.awaitingTouch(let touch), .touchAgain(let reason)): return touchAgain(after: touch, reason)
         case (.settlingFinger(.matched), .settled): return grant(.finger)
         case (.settlingFinger(let outcome), .settledFailure(let door)) where outcome != .matched:
             return fingerEnded(outcome, door)
@@ -178,9 +187,14 @@ package struct AuthenticationMachine: Equatable, Sendable {
         return go(.askingPIN(touchOffered: false), .ask(terminal ? .pin(because: why) : .password))
     }
 
+    private mutating func touchAgain(after touch: UInt8, _ reason: RetryReason) -> AuthenticationStep {
+        guard touch < AuthenticationMachine.touchLimit else { return settleFinger(.failed) }
+        return go(.arming(touch: touch + 1), .armReader, saying: .retry(reason))
+    }
+
     private mutating func settleFinger(_ outcome: FingerOutcome) -> AuthenticationStep {
         // A match counts only from a reader that was armed; while arming, nothing can have been compared.
-        if state == .arming, outcome == .matched { return refuse(.recordUnusable, saying: .systemFault) }
+        if case .arming = state, outcome == .matched { return refuse(.recordUnusable, saying: .systemFault) }
         return go(.settlingFinger(outcome), .settleFinger(outcome))
     }
 

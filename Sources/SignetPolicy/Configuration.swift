@@ -21,9 +21,9 @@ package struct Configuration: Equatable, Sendable {
     package var pinMaximumLength: UInt8 = 64
     /// Hours after which the PIN is asked once before fingers count again, 1–72.
     package var pinFreshHours: UInt8 = 72
-    /// Argon2id passes for new PINs, 3–16.
+    /// Argon2id passes for new PINs, 3–8.
     package var argon2Passes: UInt8 = 3
-    /// Argon2id memory for new PINs in MiB, 64–1024.
+    /// Argon2id memory for new PINs in MiB, 64–512.
     package var argon2MemoryMiB: UInt16 = 64
     /// Absolute path of the reader helper in place of the shipped one; while it is set everything says "stand-in reader".
     package var sensorHelper: [UInt8]?

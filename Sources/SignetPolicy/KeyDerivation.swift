@@ -1,13 +1,16 @@
 /// The cost of deriving a key from a PIN with Argon2id (RFC 9106), as the record that was made with it says.
 package struct KeyDerivationCost: Equatable, Sendable {
-    /// Passes over the memory, 3–16.
+    /// Passes over the memory, 3–8.
     package let passes: UInt32
-    /// Memory in MiB, 64–1024.
+    /// Memory in MiB, 64–512.
     package let memoryMiB: UInt32
 
     /// Refuses what is cheaper than the floor (3 passes, 64 MiB) or dear enough to be an attack on the machine.
+    ///
+    /// A right PIN whose record is raised to a new cost derives twice under one hold of the user's lock, and who holds it
+    /// for 15 seconds is taken for frozen and killed: the dearest derivation must stay well below half of that.
     package init?(passes: UInt32, memoryMiB: UInt32) {
-        guard passes >= 3, passes <= 16, memoryMiB >= 64, memoryMiB <= 1024 else { return nil }
+        guard passes >= 3, passes <= 8, memoryMiB >= 64, memoryMiB <= 512 else { return nil }
         self.passes = passes
         self.memoryMiB = memoryMiB
     }

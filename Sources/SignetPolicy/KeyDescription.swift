@@ -109,10 +109,10 @@ package struct KeyDescription: Sendable {
                 "How long after the last PIN fingers count; then the PIN is asked once.")
         case .argon2Passes:
             KeyDescription(
-                key, "argon2_passes", .number(3...16, unit: ""), "Passes of Argon2id over its memory for new PINs.")
+                key, "argon2_passes", .number(3...8, unit: ""), "Passes of Argon2id over its memory for new PINs.")
         case .argon2Memory:
             KeyDescription(
-                key, "argon2_memory", .number(64...1024, unit: "MiB"), "Memory of Argon2id for new PINs.")
+                key, "argon2_memory", .number(64...512, unit: "MiB"), "Memory of Argon2id for new PINs.")
         case .sensorHelper:
             KeyDescription(
                 key, "sensor_helper", .path,

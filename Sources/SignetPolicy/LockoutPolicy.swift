@@ -31,12 +31,14 @@ package struct LockoutPolicy: Equatable, Sendable {
     /// Seconds for which a PIN keeps fingers open.
     package let freshSeconds: UInt64
 
-    /// Failures without a wait: 1–4.
+    /// A person's own failures without a wait: 1–4.
     package static let freeFailures = 4
-    /// Seconds of the wait after the 5th, 6th, 7th, 8th and 9th failure.
+    /// Seconds of the wait after the person's own 5th, 6th, 7th, 8th and 9th failure.
     package static let waits: [UInt32] = [60, 300, 900, 3600, 3600]
     /// How many of the failures may come from other people's processes, and how many from remote callers.
     package static let share = 3
+    /// The last failures of fingers before the lockout, which only the user's own processes may use.
+    package static let fingersKept = 2
 
     package init(_ configuration: Configuration) {
         fingerLimit = min(max(Int(configuration.fingerLimit), 1), 5)
@@ -54,9 +56,8 @@ package struct LockoutPolicy: Equatable, Sendable {
             if left > 0 { return .closed(.waiting(seconds: left)) }
         }
         guard caller != .person else {
-            let next =
-                failures.total < LockoutPolicy.freeFailures + 1 ? LockoutPolicy.freeFailures + 1 : failures.total + 1
-            return .open(triesLeft: min(next, pinLimit) - failures.total)
+            let beforeWait = max(LockoutPolicy.freeFailures + 1 - Int(failures.byPerson), 1)
+            return .open(triesLeft: min(beforeWait, pinLimit - failures.total))
         }
         // The last failure before the end belongs to the person: somebody else must not be able to disable a PIN.
         let left = min(LockoutPolicy.share - Int(failures.count(of: caller)), pinLimit - 1 - failures.total)
@@ -69,8 +70,10 @@ package struct LockoutPolicy: Equatable, Sendable {
     ) -> Charge? {
         guard case .open = door(failures, for: caller, at: now) else { return nil }
         failures.add(caller)
-        // Other people's failures use up their share and start no wait: they cannot keep the user waiting.
-        if caller == .person, let seconds = LockoutPolicy.wait(after: failures.total), failures.total < pinLimit {
+        // Other people's failures use up their share, start no wait and lengthen none: they cannot keep the user waiting.
+        if caller == .person, failures.total < pinLimit,
+            let seconds = LockoutPolicy.wait(after: Int(failures.byPerson))
+        {
             failures.wait = Wait(since: now, seconds: seconds)
         }
         return Charge(epoch: failures.epoch)
@@ -83,23 +86,27 @@ package struct LockoutPolicy: Equatable, Sendable {
         failures.wait = before
     }
 
-    /// The wait that the person's failure number `total` starts.
-    private static func wait(after total: Int) -> UInt32? {
-        guard total > freeFailures, total - freeFailures - 1 < waits.count else { return nil }
-        return waits[total - freeFailures - 1]
+    /// The wait that the person's own failure number `count` starts.
+    private static func wait(after count: Int) -> UInt32? {
+        guard count > freeFailures, count - freeFailures - 1 < waits.count else { return nil }
+        return waits[count - freeFailures - 1]
     }
 
     // MARK: Fingers
 
     /// What the counters allow a finger now, the PIN's lockout aside.
-    package func door(_ failures: FingerFailures) -> FingerDoor {
-        let left = fingerLimit - Int(failures.count)
+    ///
+    /// Whoever types `su alice` and kills it leaves a failure behind without touching anything. So others are turned away
+    /// while the user has still some tries left; with a limit of one or two that is always.
+    package func door(_ failures: FingerFailures, for caller: CallerClass) -> FingerDoor {
+        let limit = caller == .person ? fingerLimit : fingerLimit - LockoutPolicy.fingersKept
+        let left = limit - Int(failures.count)
         return left > 0 ? .open(triesLeft: left) : .biometryLockout
     }
 
-    /// Charges one finger try; nil where fingers are locked out.
-    package func charge(_ failures: inout FingerFailures) -> Charge? {
-        guard case .open = door(failures) else { return nil }
+    /// Charges one finger try; nil where the fingers' door is closed.
+    package func charge(_ failures: inout FingerFailures, for caller: CallerClass) -> Charge? {
+        guard case .open = door(failures, for: caller) else { return nil }
         failures.count += 1
         return Charge(epoch: failures.epoch)
     }

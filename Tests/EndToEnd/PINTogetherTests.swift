@@ -86,7 +86,9 @@ import Testing
 
     /// A user whose PIN takes long to compare, so that there is time to do something in its midst.
     private func expensiveUser() throws -> User {
-        try File.replaced("/etc/security/signet.conf", with: "argon2_passes = 16\n") { try Signet.user() }
+        try File.replaced("/etc/security/signet.conf", with: "argon2_passes = 8\nargon2_memory = 128\n") {
+            try Signet.user()
+        }
     }
 
     /// Starts `su user` as somebody else, and answers when the attempt is charged and the comparison runs.

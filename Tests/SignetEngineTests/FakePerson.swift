@@ -37,6 +37,8 @@ final class FakePerson: Conversation {
 
     func ask(_ prompt: Prompt) throws(ConversationError) -> SecretBytes {
         disk.needsNoLock("asked", process)
+        if process.holdsSignals { disk.violated("asked where Ctrl-C does nothing", by: process) }
+        if process.hasReaderOpen, prompt != .pinOrTouch { disk.violated("asked with the reader open", by: process) }
         met.append(.prompt(prompt))
         if process.begin(.ask) { throw process.conversationError }
         let bytes = try typed()

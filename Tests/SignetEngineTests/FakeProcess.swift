@@ -63,6 +63,10 @@ final class FakeProcess {
     /// Factors whose last charge was followed by a comparison, so that it must not be refunded.
     var compared: [Factor] = []
 
+    /// Signals wait since a reader was armed.
+    var holdsSignals = false
+    var hasReaderOpen = false
+
     /// The series of finger failures that this process's last charge belongs to.
     var fingerSeries: UInt64?
 

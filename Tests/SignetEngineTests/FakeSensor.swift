@@ -23,14 +23,12 @@ final class FakeSensor: FingerSensor {
     private(set) var arms = 0
     private(set) var waits: [Int] = []
     private(set) var deleted: [Int] = []
-    private(set) var isOpen = false
+    private(set) var isOpen = false { didSet { process.hasReaderOpen = isOpen } }
     private(set) var isArmed = false
     /// Whether a helper runs, which every authentication must have ended.
     private(set) var isRunning = false
     private var isClosing = false
     private(set) var stops = 0
-    /// Signals are held from the first arming or enrolling until they are let through.
-    private(set) var holdsSignals = false
 
     init(_ disk: Disk, _ process: FakeProcess, readers: [ReaderDescription], touches: [Touch] = []) {
         self.disk = disk
@@ -82,8 +80,8 @@ final class FakeSensor: FingerSensor {
         asked("armed")
         if process.begin(.arm) { throw process.readerProblem }
         if !isOpen { disk.violated("armed a closed reader", by: process) }
+        process.holdsSignals = true
         isArmed = true
-        holdsSignals = true
         arms += 1
     }
 
@@ -144,7 +142,7 @@ final class FakeSensor: FingerSensor {
 
     func stopListening() {
         _ = process.begin(.stopListening)
+        process.holdsSignals = false
         stops += 1
-        holdsSignals = false
     }
 }

@@ -53,6 +53,19 @@ enum FingerStories {
                 let next = machine.process().authenticate([.enter], touches: [.matched(index: 0)])
                 #expect(Outcome(next) == .granted(.finger), "the PIN re-opens the finger path")
             }),
+        // Somebody else who uses up the user's fingers.
+        Story(
+            name: "another person's fingers", answers: [.enter, .cancels],
+            touches: [.notRecognised, .notRecognised, .notRecognised], caller: .anotherPerson,
+            outcome: .refused(.cancelled), met: [offered, touch, again, again, pin(.triesUsedUp)],
+            after: { machine, _ in
+                let again = machine.process()
+                let next = again.authenticate(
+                    [.enter, .cancels], touches: [.matched(index: 0)], caller: .anotherPerson)
+                #expect(Outcome(next) == .refused(.cancelled) && again.sensor.arms == 0)
+                let owner = machine.process().authenticate([.enter], touches: [.notRecognised, .matched(index: 0)])
+                #expect(Outcome(owner) == .granted(.finger))
+            }),
         // A lockout that is forgotten by the next prompt.
         Story(
             name: "biometry lockout",

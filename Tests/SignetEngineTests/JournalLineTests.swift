@@ -35,6 +35,17 @@ private func refused(_ refusal: Refusal) -> JournalEvent { .authentication(verdi
 private func managed(_ act: ManagementAct) -> JournalEvent { .management(act, byAdministrator: false) }
 
 @Suite struct JournalLineTests {
+    /// Catches a password that was typed in the name's place and stands in a line about something else: a bad argument,
+    /// a configuration that cannot be used, a store that refuses.
+    @Test(arguments: [JournalEvent.argumentUnknown(Array("x".utf8)), .storeRefused(errno: 5), .storeBusy])
+    func aNameOfNobodyIsNeverWritten(event: JournalEvent) {
+        var unknown = context
+        unknown.user = Array("hunter2".utf8)
+        unknown.userIsKnown = false
+        let line = JournalLine.render(event, context: unknown)
+        #expect(line.hasSuffix(" service=sudo user=unknown ruid=1000 tty=/dev/pts/3 rhost=\"\""))
+    }
+
     /// Catches a key or word that changed: administrators and log watchers search for them.
     @Test(
         arguments: [

@@ -128,6 +128,19 @@ import Testing
         #expect(machine.disk.violations.isEmpty)
     }
 
+    /// Catches a code of dashes alone that costs a try here, where an authentication takes it for nothing typed.
+    @Test func dashesAreNothingTyped() throws {
+        let machine = Machine()
+        try machine.setUp()
+        let actor = machine.process()
+        let run = actor.run([.types("- -"), .cancels]) { (tasks, screen) throws(ManagementRefusal) in
+            try tasks.useRecoveryCode(on: &screen)
+        }
+        #expect(run.refusal == .cancelled)
+        #expect(actor.person.notices == [.nothingTyped])
+        #expect(machine.attempts.recovery.total == 0 && actor.vault.comparisons == 0)
+    }
+
     /// Catches a new code that leaves the old one working, and one made where nobody sees it.
     @Test func aNewCodeReplacesTheOld() throws {
         let machine = Machine()

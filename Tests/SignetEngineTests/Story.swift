@@ -66,8 +66,8 @@ struct Story: Sendable, CustomTestStringConvertible {
         var wrongs = machine.disk.violations
         if machine.disk.holder === actor.process { wrongs.append("the lock is held") }
         if actor.sensor.isOpen { wrongs.append("the reader is open") }
-        if actor.sensor.stops == 0 || actor.sensor.holdsSignals { wrongs.append("signals are still held back") }
         if actor.sensor.isRunning { wrongs.append("the helper runs") }
+        if actor.process.holdsSignals { wrongs.append("signals are held") }
         if !machine.disk.isCounted { wrongs.append("fewer failures than comparisons") }
         if case .granted(let factor) = outcome {
             if !actor.process.evidence.contains(.comparedRight(factor)) { wrongs.append("granted uncompared") }

@@ -64,7 +64,7 @@ import Testing
     }
 
     /// Catches a remote session that is not seen: in it, outside of it by `systemd-run --user`, or with a session that
-    /// logind does not know; and a person at the machine who is shut out by somebody else's.
+    /// logind does not know, or behind a group that the user called like a local one; and a person at the machine who is shut out by somebody else's.
     @Test(arguments: [
         Session(
             cgroup: "0::/user.slice/user-1000.slice/session-3.scope\n", sessions: ["3": "UID=1000\nREMOTE=1\n"],
@@ -82,6 +82,9 @@ import Testing
         Session(
             cgroup: "0::/user.slice/user-1000.slice/user@1000.service/app.slice/x.service\n",
             sessions: ["1": "REMOTE=0\n", "7": "REMOTE=1\n"], user: "SESSIONS=1\nONLINE_SESSIONS=7\n", isRemote: false),
+        Session(
+            cgroup: "0::/user.slice/user-1000.slice/user@1000.service/session-1.scope\n",
+            sessions: ["1": "REMOTE=0\n", "7": "REMOTE=1\n"], user: "SESSIONS=7\n", isRemote: true),
         Session(
             cgroup: "0::/system.slice/gdm.service\n", sessions: ["7": "REMOTE=1\n"], user: "SESSIONS=7\n", uid: 0,
             isRemote: false),

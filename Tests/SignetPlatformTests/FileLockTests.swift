@@ -153,6 +153,33 @@ private func takeLock(_ path: String, timing: LockTiming = LockTiming()) throws 
         }
     }
 
+    /// Catches a wait without end where the whole store is removed (a package's purge) while somebody proves who they are.
+    @Test func aRemovedStoreIsNotWaitedFor() async throws {
+        let path = folder.path
+        try makeStore(folder)
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            var store = try userStore(Array(path.utf8))
+            try FileManager.default.removeItem(atPath: "\(path)/users")
+            alarm(10)
+            require(storeError { try store.lock() } == .fault(.store, .missing), 10)
+        }
+    }
+
+    /// Catches two threads of one program that are both let in, each with the same counters: record locks do not keep a
+    /// process from itself.
+    @Test func threadsExcludeEachOther() async throws {
+        let path = folder.path
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let first = try takeLock(path)
+            require(storeError { _ = try takeLock(path, timing: timing(hold: 60_000, wait: 100)) } == .busy, 10)
+            // What the second one closed gave up the record lock; another process must be kept out all the same.
+            let other = startProcess { _ = try takeLock(path, timing: timing(hold: 60_000, wait: 100)) }
+            require(end(of: other) == 61, 11)
+            _ = consume first
+            require(storeError { _ = try takeLock(path) } == nil, 12)
+        }
+    }
+
     /// Catches a lock file that is a link, or that others can open and so hold for ever.
     @Test func unsafeLockFilesAreRefused() throws {
         let path = folder.path

@@ -131,6 +131,52 @@ import Testing
         }
     }
 
+    /// Catches a reader that never decides keeping a prompt open: the try it was charged for fails at the tenth touch.
+    @Test func aTryHasAnEnd() {
+        let machine = Machine(pinAllowed: true, fingerTries: 3, terminal: true)
+        let retry: [AuthenticationEvent] = [.armed, .touchAgain(.general)]
+        let begin: [AuthenticationEvent] = [.facts(open), .answeredNothing, .readerOpened, .charged]
+        let nine = begin + (0..<9).flatMap { _ in retry }
+        #expect(run(machine, nine) == AuthenticationStep(notices: [.retry(.general)], action: .armReader))
+        #expect(run(machine, nine + retry)?.action == .settleFinger(.failed))
+        // The next try has touches of its own.
+        let second = nine + retry + [.settledFailure(.finger(.open)), .charged]
+        #expect(run(machine, second + (0..<9).flatMap { _ in retry })?.action == .armReader)
+        #expect(run(machine, second + (0..<10).flatMap { _ in retry })?.action == .settleFinger(.failed))
+    }
+
+    /// Catches a way round in a circle: a person, a reader or a program that always answers the same would keep the
+    /// machine busy for ever.
+    @Test(arguments: 0..<8) func everyWayEnds(index: Int) {
+        var machines: [Machine] = []
+        var next: [[Int]] = []
+        func number(_ machine: Machine) -> Int {
+            if let known = machines.firstIndex(of: machine) { return known }
+            machines.append(machine)
+            next.append([])
+            return machines.count - 1
+        }
+        _ = Self.explore(Self.starts[index]) { node, event, step, _ in
+            if case .end = step.action { return }
+            var after = node.machine
+            _ = after.handle(event)
+            let (from, to) = (number(node.machine), number(after))
+            if !next[from].contains(to) { next[from].append(to) }
+        }
+        // Whatever nothing leads to is taken away, again and again; what stays then lies on a circle.
+        var entrances = machines.indices.map { index in next.count { $0.contains(index) } }
+        var free = machines.indices.filter { entrances[$0] == 0 }
+        var taken = 0
+        while let index = free.popLast() {
+            taken += 1
+            for after in next[index] {
+                entrances[after] -= 1
+                if entrances[after] == 0 { free.append(after) }
+            }
+        }
+        #expect(taken == machines.count)
+    }
+
     /// Catches a PIN asked for where `pin=no` forbids it, and a finger awaited without a terminal.
     @Test(arguments: 0..<8) func argumentsAreKept(index: Int) {
         let start = Self.starts[index]

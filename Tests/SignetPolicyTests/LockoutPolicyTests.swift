@@ -61,8 +61,26 @@ import Testing
         #expect(policy.door(failures, for: caller, at: at(0)) == .closed(.shareUsedUp))
         let more = policy.charge(&failures, for: caller, at: at(0))
         #expect(more == nil)
-        #expect(policy.door(failures, for: .person, at: at(0)) == .open(triesLeft: 2))
+        #expect(policy.door(failures, for: .person, at: at(0)) == .open(triesLeft: 5))
         #expect(failures.wait == nil)
+    }
+
+    /// Catches others who bring the user's waits nearer: after six failures of theirs one slip would cost 15
+    /// minutes, and close the fingers too.
+    @Test func othersBringNoWaitNearer() {
+        var failures = SecretFailures()
+        failures.byAnotherPerson = 3
+        failures.byRemote = 3
+        for left in [4, 3, 2] {
+            #expect(policy.door(failures, for: .person, at: at(0)) == .open(triesLeft: left))
+            let charge = policy.charge(&failures, for: .person, at: at(0))
+            #expect(charge != nil)
+        }
+        #expect(failures.wait == nil)
+        #expect(policy.door(failures, for: .person, at: at(0)) == .open(triesLeft: 1))
+        let last = policy.charge(&failures, for: .person, at: at(0))
+        #expect(last != nil)
+        #expect(policy.door(failures, for: .person, at: at(0)) == .closed(.disabled))
     }
 
     /// Catches other callers using up the last failure before the end.
@@ -83,9 +101,9 @@ import Testing
     /// Catches a refund that lowers a later series of failures after a success or a reset.
     @Test func aRefundAfterAResetIsVoid() throws {
         var attempts = Attempts()
-        let first = try #require(policy.charge(&attempts.finger))
+        let first = try #require(policy.charge(&attempts.finger, for: .person))
         policy.reset(&attempts, finger: true, pin: true)
-        let second = policy.charge(&attempts.finger)
+        let second = policy.charge(&attempts.finger, for: .person)
         #expect(second != nil)
         policy.refund(first, &attempts.finger)
         #expect(attempts.finger.count == 1)
@@ -107,13 +125,25 @@ import Testing
         #expect(attempts.finger.count == 0)
         #expect(attempts.pin.byPerson == 4)
         attempts.finger.count = 5
-        #expect(policy.door(attempts.finger) == .biometryLockout)
-        let locked = policy.charge(&attempts.finger)
+        #expect(policy.door(attempts.finger, for: .person) == .biometryLockout)
+        let locked = policy.charge(&attempts.finger, for: .person)
         #expect(locked == nil)
         policy.pinSucceeded(&attempts, at: at(77))
         #expect(attempts.finger.count == 0)
         #expect(attempts.pin.total == 0)
         #expect(attempts.lastPIN == at(77))
+    }
+
+    /// Catches somebody else's `su alice`, begun and killed again and again, that switches alice's fingers off.
+    @Test(arguments: [(1, 0), (2, 0), (3, 1), (5, 3)]) func othersLeaveTheUserSomeFingers(limit: UInt8, others: UInt8) {
+        var configuration = Configuration()
+        configuration.fingerLimit = limit
+        let policy = LockoutPolicy(configuration)
+        var attempts = Attempts()
+        while policy.charge(&attempts.finger, for: .anotherPerson) != nil {}
+        #expect(attempts.finger.count == others)
+        #expect(policy.door(attempts.finger, for: .anotherPerson) == .biometryLockout)
+        #expect(policy.door(attempts.finger, for: .person) == .open(triesLeft: Int(limit - others)))
     }
 
     /// Catches a finger that counts before the first PIN of a boot, or after 72 hours.

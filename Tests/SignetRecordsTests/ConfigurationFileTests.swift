@@ -24,7 +24,7 @@ private func read(_ text: String) -> ConfigurationFile { ConfigurationFile(Array
         let lines = [
             "finger=no", "finger_tries = 2", "\tfinger_limit\t=\t3", "finger_timeout = 60 ", "reader_timeout = 15",
             "# comment", "pin_limit = 5", "", "pin_min_length = 8", "pin_max_length = 8", "pin_fresh_hours = 1",
-            "argon2_passes = 16", "argon2_memory = 1024", "sensor_helper = /opt/a b/ü#1",
+            "argon2_passes = 8", "argon2_memory = 512", "sensor_helper = /opt/a b/ü#1",
         ]
         let file = read(lines.joined(separator: lineEnd))
         var expected = Configuration()
@@ -37,8 +37,8 @@ private func read(_ text: String) -> ConfigurationFile { ConfigurationFile(Array
         expected.pinMinimumLength = 8
         expected.pinMaximumLength = 8
         expected.pinFreshHours = 1
-        expected.argon2Passes = 16
-        expected.argon2MemoryMiB = 1024
+        expected.argon2Passes = 8
+        expected.argon2MemoryMiB = 512
         expected.sensorHelper = Array("/opt/a b/ü#1".utf8)
         #expect(file.problems == [])
         #expect(file.configuration == expected)
@@ -49,7 +49,7 @@ private func read(_ text: String) -> ConfigurationFile { ConfigurationFile(Array
         ("finger_limit = 6", "line 1, column 16: finger_limit must be between 1 and 5"),
         ("\n\nfinger_limit=0", "line 3, column 14: finger_limit must be between 1 and 5"),
         ("finger_timeout = 61", "line 1, column 18: finger_timeout must be between 5 and 60 seconds"),
-        ("argon2_memory = 99999999999999999999999", "line 1, column 17: argon2_memory must be between 64 and 1024 MiB"),
+        ("argon2_memory = 99999999999999999999999", "line 1, column 17: argon2_memory must be between 64 and 512 MiB"),
         ("finger_limit = 05", "line 1, column 16: finger_limit must be a whole number between 1 and 5"),
         ("finger_limit = -1", "line 1, column 16: finger_limit must be a whole number between 1 and 5"),
         ("finger_limit = 3.0", "line 1, column 16: finger_limit must be a whole number between 1 and 5"),

@@ -1,3 +1,4 @@
+import Foundation
 import SignetSecrets
 import Testing
 
@@ -26,6 +27,23 @@ import Testing
         let prefix = try made(SecretBytes(copying: ([1, 2] as [UInt8]).span))
         let results = [one.isEqual(to: same), one.isEqual(to: last), one.isEqual(to: prefix)]
         #expect(results == [true, false, false])
+    }
+
+    /// Catches a secret that cannot be had, or comes without its memory, where none may be locked (RLIMIT_MEMLOCK): then
+    /// only the lock is missing.
+    @Test func memoryThatCannotBeLockedWillDo() async {
+        await #expect(processExitsWith: .success) {
+            var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+            guard setrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit) == 0 else { exit(1) }
+            // Root's CAP_IPC_LOCK passes the limit over.
+            if geteuid() == 0, setuid(65_534) != 0 { exit(2) }
+            var page = [UInt8](repeating: 0, count: 4096)
+            guard mlock(&page, page.count) != 0 else { exit(3) }
+            for _ in 0..<100 {
+                guard let secret = SecretBytes(copying: ([1, 2, 3] as [UInt8]).span) else { exit(4) }
+                guard secret.withBytes({ $0[0] == 1 && $0[2] == 3 }) else { exit(5) }
+            }
+        }
     }
 
     /// Catches a generator that is not called: two secrets of 32 zero bytes would be equal.

@@ -20,6 +20,9 @@ extension SensorTests {
                 guard isRefused(Int(signet_openat(AT_FDCWD, "/tmp/x", O_RDONLY | O_CREAT, 0o600))) else { exit(6) }
                 guard isRefused(Int(kill(getpid(), 0))) else { exit(7) }
                 guard isRefused(Int(unlink("/tmp/x"))), isRefused(Int(setuid(0))) else { exit(8) }
+                // The same effect by another number is the same effect.
+                guard isRefused(Int(rename("/x", "/y"))), isRefused(Int(renameat(AT_FDCWD, "/x", AT_FDCWD, "/y")))
+                else { exit(10) }
                 // Reading stays possible: drivers and libraries look at /sys.
                 guard signet_openat(AT_FDCWD, "/dev/null", O_RDONLY, 0) >= 0 else { exit(9) }
                 exit(77)

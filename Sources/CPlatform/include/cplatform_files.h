@@ -6,8 +6,12 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/// Takes the write lock on the whole file without waiting: 0, or -1 and errno (EACCES or EAGAIN: somebody holds it).
+/// Takes both locks on the whole file without waiting, flock(2)'s and fcntl(2)'s: 0, or -1 and errno (EACCES or EAGAIN:
+/// somebody holds one).
 int signet_lock_try(int file);
+
+/// Gives flock(2)'s lock back, which a child forked meanwhile by another thread would else keep; closing ends the other.
+void signet_lock_release(int file);
 
 /// The process that holds a lock in our way: its pid, 0 where nobody does or it cannot be named, -1 and errno.
 pid_t signet_lock_holder(int file);

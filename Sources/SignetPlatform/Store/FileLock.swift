@@ -17,13 +17,15 @@ package struct LockTiming: Equatable, Sendable {
 
 /// A write lock on a companion file, which lasts until the value goes away, or its process dies.
 ///
-/// It is a record lock of fcntl(2), whose F_GETLK names the holder, unlike flock(2). Such locks belong to the
-/// process: they do not exclude two holders in one process, and closing *any* descriptor of the file gives them up,
-/// so nobody else may open it.
+/// It is two locks. A record lock of fcntl(2) names its holder to F_GETLK, but belongs to the process: it does not keep
+/// two threads of a program apart, and closing *any* descriptor of the file gives it up. A lock of flock(2) names nobody,
+/// but belongs to the one opening of the file. So flock(2) excludes, and fcntl(2) tells whom to kill.
 ///
 /// The holder is never trusted to let go: a user can stop his own `su alice` with SIGSTOP while it holds alice's lock.
-package struct FileLock: ~Copyable {
+public struct FileLock: ~Copyable {
     private let file: FileDescriptor
+
+    deinit { signet_lock_release(file.raw) }
 
     /// Waits for the lock on the file `name` of `folder`, which is made where it is not there.
     package init(

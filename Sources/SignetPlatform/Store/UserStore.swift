@@ -6,7 +6,7 @@ package import SignetSecrets
 
 /// The records of one user in a store on the disk.
 ///
-/// One process uses at most one `UserStore` for a user at a time: see `FileLock`.
+/// Two of them for one user exclude each other, in one process as well: see `FileLock`.
 package struct UserStore: RecordStore, ~Copyable {
     /// Where the store lies unless a test says otherwise.
     package static var standardRoot: [UInt8] { Array("/var/lib/signet".utf8) }
@@ -17,6 +17,9 @@ package struct UserStore: RecordStore, ~Copyable {
     private let userName: [UInt8]
     private let timing: LockTiming
     private var held: FileLock?
+
+    /// How often the user's folder may be removed before its lock is given up.
+    private static let lockTries = 16
 
     /// Whether one copy of the counters was torn when they were loaded last; one failure was then added to each.
     package private(set) var attemptsWereTorn = false
@@ -51,12 +54,15 @@ package struct UserStore: RecordStore, ~Copyable {
 
     package mutating func lock() throws(StoreError) {
         guard held == nil else { return }
+        var triesLeft = UserStore.lockTries
         while held == nil {
             do throws(StoreError) {
                 held = try FileLock(.lock, in: try folder(creating: true), timing: timing)
             } catch {
-                // The folder was removed between its opening and the lock file's: once more, with a new one.
-                guard error == .fault(.store, .missing) else { throw error }
+                // The folder was removed between its opening and the lock file's: once more, with a new one. Where the
+                // whole store was removed under us none can be made any more.
+                triesLeft -= 1
+                guard error == .fault(.store, .missing), triesLeft > 0 else { throw error }
             }
         }
     }
