@@ -72,16 +72,16 @@ where
     /// Asks for a secret; the answer stays in this one place until it is used.
     mutating func ask(_ prompt: Prompt) -> AuthenticationEvent {
         secret = nil
+        // Every charge is settled: from here on Ctrl-C and the program's own time limit are the program's again.
+        sensor.stopListening()
         // The helper starts while the person reads, and opens the reader when they ask for it. Beside every other prompt
-        // nobody else should find the reader busy. Every charge is settled: from here on Ctrl-C and the program's own time
-        // limit are the program's again.
+        // nobody else should find the reader busy.
         if prompt == .pinOrTouch {
             sensor.prepare()
         } else {
             sensor.close()
             session = nil
         }
-        sensor.stopListening()
         do throws(ConversationError) {
             let answer = try person.askForSecret(prompt)
             guard answer.count > 0 else { return .answeredNothing }
