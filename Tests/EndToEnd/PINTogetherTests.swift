@@ -47,7 +47,9 @@ import Testing
     @Test func aStoppedHolderOfTheLockIsKilledAndStaysCharged() throws {
         let (user, other) = (try User.fresh(), try User.fresh())
         // A dear derivation, so that there is time to stop it in its midst.
-        try File.replaced("/etc/security/signet.conf", with: "argon2_passes = 8\nargon2_memory = 128\n") { try Signet.setPIN(user) }
+        try File.replaced("/etc/security/signet.conf", with: "argon2_passes = 8\nargon2_memory = 128\n") {
+            try Signet.setPIN(user)
+        }
         try Signet.guarding("sudo", "su") {
             let su = try Terminal(["su", user.name, "-c", "id -u"], as: other)
             try su.waitForSecretPrompt(Sudo.prompt)

@@ -60,7 +60,8 @@ enum FingerStories {
             outcome: .refused(.cancelled), met: [offered, touch, again, again, pin(.triesUsedUp)],
             after: { machine, _ in
                 let again = machine.process()
-                let next = again.authenticate([.enter, .cancels], touches: [.matched(index: 0)], caller: .anotherPerson)
+                let next = again.authenticate(
+                    [.enter, .cancels], touches: [.matched(index: 0)], caller: .anotherPerson)
                 #expect(Outcome(next) == .refused(.cancelled) && again.sensor.arms == 0)
                 let owner = machine.process().authenticate([.enter], touches: [.notRecognised, .matched(index: 0)])
                 #expect(Outcome(owner) == .granted(.finger))
