@@ -58,6 +58,11 @@ import Testing
             let end = monotonicMilliseconds() + 10_000
             while try modified(user) == before, monotonicMilliseconds() < end { usleep(500) }
             su.signal(SIGSTOP)
+            // A signal stops a process where it next leaves the kernel.
+            let stopped = monotonicMilliseconds() + 1000
+            while try !File.read("/proc/\(su.process)/stat").contains(") T "), monotonicMilliseconds() < stopped {
+                usleep(500)
+            }
             #expect(try File.read("/proc/\(su.process)/stat").contains(") T "))
 
             let start = monotonicMilliseconds()
