@@ -24,7 +24,7 @@ package struct JournalLine {
         } else {
             line.add("user", value: context.user)
         }
-        line.add("ruid", number: Int(context.realUID))
+        line.add("ruid", number: Int(clamping: context.realUID))
         line.add("tty", value: context.terminal)
         line.add("rhost", value: context.remoteHost)
         if context.usesStandInReader { line.add("reader", value: Array("stand-in reader".utf8)) }

@@ -53,9 +53,9 @@ extension Notice {
         case .wrongPIN(let left): "Wrong PIN." + SentenceParts.triesLeft(left)
         case .wrongRecoveryCode(let left): "Wrong recovery code." + SentenceParts.triesLeft(left)
         case .waiting(let seconds): "Too many wrong PINs. Try again in \(SentenceParts.duration(seconds))."
-        case .pinDisabled:
-            "Your PIN is disabled. Use your recovery code, or ask an administrator to run "
-                + "\"signet lockout reset --user \(SentenceParts.argument(user))\"."
+        case .pinDisabled(let codeHelps):
+            "Your PIN is disabled. \(codeHelps ? "Try again with your recovery code, or ask" : "Ask") an administrator "
+                + "to run \"signet lockout reset --user \(SentenceParts.argument(user))\"."
         case .shareUsedUp:
             "Too many wrong PINs were typed this way. It opens again when \(UTF8Text.printable(user)) next uses the PIN."
         case .pinNotSet:

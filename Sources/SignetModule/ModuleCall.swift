@@ -38,13 +38,15 @@ struct ModuleCall {
 
         let facts = CallerFacts.current(remoteHost: remoteHost)
         let terminal = ControllingTerminal()
+        // The account's own name, not the typed one: some name services take "ALICE" for alice.
+        let name = account?.name ?? userName
         let request = AuthenticationRequest(
-            configuration: loaded.configuration, userExists: account != nil, userName: userName,
+            configuration: loaded.configuration, userExists: account != nil, userName: name,
             pinAllowed: arguments.pinAllowed, terminal: terminal != nil,
             fingerClosure: closure(facts))
         // SAFETY: the conversation is called within this call only, while the handle is valid.
         let person = unsafe PAMConversation(
-            pam.conversation(), user: userName, service: service, terminal: terminal, silent: silent,
+            pam.conversation(), user: name, service: service, terminal: terminal, silent: silent,
             standInReader: context.usesStandInReader, tellsThroughConversation: arguments.conversationOnly)
         return authenticate(request, person, context, account, caller: callerClass(facts, account))
     }

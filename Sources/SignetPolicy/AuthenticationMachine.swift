@@ -18,6 +18,8 @@ package struct AuthenticationMachine: Equatable, Sendable {
     private let terminal: Bool
     /// Whether the PIN's door is open to this caller; false where a share is used up.
     private var pinOpen = true
+    /// Whether a recovery code would be taken, which a person with a disabled PIN is told.
+    private var codeHelps = false
     private var triesUsed: UInt8 = 0
     private var emptyAnswers: UInt8 = 0
     private var newPINTries: UInt8 = 0
@@ -102,7 +104,7 @@ package struct AuthenticationMachine: Equatable, Sendable {
         case (.askingPIN(touchOffered: true), .answeredNothing): return go(.openingReader, .openReader)
         case (.askingPIN(touchOffered: false), .answeredNothing): return askAgain()
         case (.chargingPIN, .charged): return go(.comparingPIN, .comparePIN)
-        case (.chargingPIN, .doorClosed(let lockout)): return refuse(.pinLockout(lockout), saying: lockout.notice)
+        case (.chargingPIN, .doorClosed(let lockout)): return refuse(.pinLockout(lockout), saying: notice(lockout))
         case (.comparingPIN, .matched): return go(.settlingPIN(right: true), .settlePIN(right: true))
         case (.comparingPIN, .notMatched): return go(.settlingPIN(right: false), .settlePIN(right: false))
         case (.settlingPIN(right: true), .settled): return grant(.pin)
@@ -112,7 +114,8 @@ package struct AuthenticationMachine: Equatable, Sendable {
         case (.openingReader, .fingerClosed(let why)), (.chargingFinger, .fingerClosed(let why)): return fallBack(why)
         case (.chargingFinger, .charged): return go(.arming(touch: 1), .armReader)
         case (.arming(let touch), .armed):
-            return go(.awaitingTouch(touch: touch), .awaitTouch, saying: triesUsed == 0 ? .touchTheReader : nil)
+            return go(
+                .awaitingTouch(touch: touch), .awaitTouch, saying: triesUsed == 0 && touch == 1 ? .touchTheReader : nil)
         case (.arming, .touched(let outcome)), (.awaitingTouch, .touched(let outcome)):
             return settleFinger(outcome)
         case (.awaitingTouch(let touch), .touchAgain(let reason)): return touchAgain(after: touch, reason)
@@ -124,7 +127,9 @@ package struct AuthenticationMachine: Equatable, Sendable {
         case (.askingRecoveryCode, .answered): return go(.chargingRecovery, .chargeRecovery)
         case (.askingRecoveryCode, .answeredNothing): return askAgain()
         case (.chargingRecovery, .charged): return go(.comparingRecovery, .compareRecovery)
-        case (.chargingRecovery, .doorClosed(let lockout)): return refuse(.pinLockout(lockout), saying: lockout.notice)
+        case (.chargingRecovery, .doorClosed(let lockout)):
+            codeHelps = false
+            return refuse(.pinLockout(lockout), saying: notice(lockout))
         case (.comparingRecovery, .matched): return go(.settlingRecovery(right: true), .settleRecovery(right: true))
         case (.comparingRecovery, .notMatched):
             return go(.settlingRecovery(right: false), .settleRecovery(right: false))
@@ -150,6 +155,8 @@ package struct AuthenticationMachine: Equatable, Sendable {
         case .unusable: return refuse(.recordUnusable, saying: .recordUnusable)
         case .usable: break
         }
+        // Only a person at a terminal is asked for the code.
+        if pinAllowed, terminal, case .some(.open) = facts.recovery { codeHelps = true }
         switch facts.pin {
         case .closed(.waiting(let seconds)):
             return refuse(.pinLockout(.waiting(seconds: seconds)), saying: .waiting(seconds: seconds))
@@ -168,11 +175,11 @@ package struct AuthenticationMachine: Equatable, Sendable {
 
     // A disabled PIN closes the finger path too; only a person who can be told what is asked is asked for the code.
     private mutating func beginDisabled(_ facts: Facts) -> AuthenticationStep {
-        guard pinAllowed, terminal, case .some(.open) = facts.recovery else {
+        guard codeHelps else {
             if case .some(.closed(.waiting(let seconds))) = facts.recovery {
                 return refuse(.pinLockout(.waiting(seconds: seconds)), saying: .waiting(seconds: seconds))
             }
-            return refuse(.pinLockout(.disabled), saying: .pinDisabled)
+            return refuse(.pinLockout(.disabled), saying: notice(.disabled))
         }
         return go(.askingRecoveryCode, .ask(.recoveryCode))
     }
@@ -216,25 +223,30 @@ package struct AuthenticationMachine: Equatable, Sendable {
     }
 
     private mutating func pinFailed(_ door: SettledDoor) -> AuthenticationStep {
+        secretFailed(door) { .wrongPIN(triesLeft: $0) }
+    }
+
+    private mutating func recoveryFailed(_ door: SettledDoor) -> AuthenticationStep {
+        codeHelps = false
+        return secretFailed(door) { .wrongRecoveryCode(triesLeft: $0) }
+    }
+
+    private func secretFailed(_ door: SettledDoor, _ wrong: (Int?) -> Notice) -> AuthenticationStep {
         switch door {
-        case .secret(.open(let left)):
-            return refuse(.authenticationFailed, saying: .wrongPIN(triesLeft: left <= 2 ? left : nil))
+        case .secret(.open(let left)): return refuse(.authenticationFailed, saying: wrong(left <= 2 ? left : nil))
         case .secret(.closed(let lockout)):
             return AuthenticationStep(
-                notices: [.wrongPIN(triesLeft: nil), lockout.notice], action: .end(.refused(.pinLockout(lockout))))
+                notices: [wrong(nil), notice(lockout)], action: .end(.refused(.pinLockout(lockout))))
         case .finger: return refuse(.recordUnusable, saying: .systemFault)
         }
     }
 
-    private mutating func recoveryFailed(_ door: SettledDoor) -> AuthenticationStep {
-        switch door {
-        case .secret(.open(let left)):
-            return refuse(.authenticationFailed, saying: .wrongRecoveryCode(triesLeft: left <= 2 ? left : nil))
-        case .secret(.closed(let lockout)):
-            return AuthenticationStep(
-                notices: [.wrongRecoveryCode(triesLeft: nil), lockout.notice],
-                action: .end(.refused(.pinLockout(lockout))))
-        case .finger: return refuse(.recordUnusable, saying: .systemFault)
+    /// What a person is told of a lockout.
+    private func notice(_ lockout: PINLockout) -> Notice {
+        switch lockout {
+        case .waiting(let seconds): .waiting(seconds: seconds)
+        case .disabled: .pinDisabled(codeHelps: codeHelps)
+        case .shareUsedUp: .shareUsedUp
         }
     }
 
@@ -267,16 +279,5 @@ package struct AuthenticationMachine: Equatable, Sendable {
 
     private func grant(_ factor: Factor, saying notice: Notice? = nil) -> AuthenticationStep {
         AuthenticationStep(notices: notice.map { [$0] } ?? [], action: .end(.granted(Proof(factor: factor))))
-    }
-}
-
-extension PINLockout {
-    /// What a person is told of it.
-    package var notice: Notice {
-        switch self {
-        case .waiting(let seconds): .waiting(seconds: seconds)
-        case .disabled: .pinDisabled
-        case .shareUsedUp: .shareUsedUp
-        }
     }
 }

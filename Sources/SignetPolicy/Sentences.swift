@@ -23,7 +23,8 @@ package enum Notice: Equatable, Sendable {
     case wrongPIN(triesLeft: Int?)
     case wrongRecoveryCode(triesLeft: Int?)
     case waiting(seconds: UInt64)
-    case pinDisabled
+    /// `codeHelps`: the next prompt asks for the recovery code.
+    case pinDisabled(codeHelps: Bool)
     case shareUsedUp
     case pinNotSet
     case recordUnusable

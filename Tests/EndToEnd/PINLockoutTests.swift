@@ -161,7 +161,7 @@ import Testing
             #expect(try Sudo.answer(user, [4, 5, 6].map(Signet.wrongPIN)).isRefused)
             #expect(try Sudo.answer(user, [Signet.pin, Signet.pin]).isRefused)
             // The code is used up: nobody is asked for it again.
-            #expect(try Sudo.answer(user, []).count(of: "Your PIN is disabled. Use your recovery code") == 1)
+            #expect(try Sudo.answer(user, []).count(of: "Your PIN is disabled. Ask an administrator") == 1)
         }
     }
 

@@ -97,7 +97,7 @@ enum FingerStories {
             name: "retry reasons", answers: [.enter],
             touches: [.retry(.tooShort), .retry(.centreFinger), .matched(index: 0)], outcome: .granted(.finger),
             met: [
-                offered, touch, .notice(.retry(.tooShort)), touch, .notice(.retry(.centreFinger)), touch,
+                offered, touch, .notice(.retry(.tooShort)), .notice(.retry(.centreFinger)),
             ],
             after: { machine, actor in
                 #expect(actor.charges == 2 && actor.sensor.arms == 3)

@@ -101,7 +101,7 @@ enum RecoveryStories {
                 try $0.setUp(code: false)
                 $0.wrongPINs(10)
             }, answers: [.right], touches: [.matched(index: 0)], outcome: .refused(.pinLockout(.disabled)),
-            met: [.notice(.pinDisabled)],
+            met: [.notice(.pinDisabled(codeHelps: false))],
             after: { _, actor in #expect(actor.sensor.arms == 0 && actor.vault.comparisons == 0) }),
         // A code that works twice.
         Story(
@@ -110,7 +110,8 @@ enum RecoveryStories {
                 try disabled($0)
                 _ = $0.process().authenticate([.bytes($0.code), .newPIN, .newPIN])
                 $0.wrongPINs(10)
-            }, answers: [.typesCode], outcome: .refused(.pinLockout(.disabled)), met: [.notice(.pinDisabled)]),
+            }, answers: [.typesCode], outcome: .refused(.pinLockout(.disabled)),
+            met: [.notice(.pinDisabled(codeHelps: false))]),
         // A code that works twice, by two who type it at once.
         Story(
             name: "code used up meanwhile", prepare: disabled,
@@ -129,7 +130,7 @@ enum RecoveryStories {
         // A code asked for where nobody can be told what is asked.
         Story(
             name: "disabled without a terminal", prepare: disabled, answers: [.right], terminal: false,
-            outcome: .refused(.pinLockout(.disabled)), met: [.notice(.pinDisabled)]),
+            outcome: .refused(.pinLockout(.disabled)), met: [.notice(.pinDisabled(codeHelps: false))]),
         // A PIN stored in part, which shuts its owner out for good: the code must still be there.
         Story(
             name: "counters cannot be written with the new PIN", prepare: disabled,

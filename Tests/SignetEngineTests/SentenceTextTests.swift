@@ -89,9 +89,13 @@ private let sudo = Array("sudo".utf8)
             (.waiting(seconds: 3600), "Too many wrong PINs. Try again in 60 minutes."),
             (.waiting(seconds: .max), "Too many wrong PINs. Try again in 307445734561825861 minutes."),
             (
-                .pinDisabled,
-                "Your PIN is disabled. Use your recovery code, or ask an administrator to run "
+                .pinDisabled(codeHelps: true),
+                "Your PIN is disabled. Try again with your recovery code, or ask an administrator to run "
                     + "\"signet lockout reset --user alice\"."
+            ),
+            (
+                .pinDisabled(codeHelps: false),
+                "Your PIN is disabled. Ask an administrator to run \"signet lockout reset --user alice\"."
             ),
             (.shareUsedUp, "Too many wrong PINs were typed this way. It opens again when alice next uses the PIN."),
             (.pinNotSet, "alice has no Signet PIN yet. Set one with \"sudo signet setup\", or ask an administrator."),
@@ -177,7 +181,9 @@ private let sudo = Array("sudo".utf8)
 
 @Suite struct ForeignNameTests {
     private static let prompts: [Prompt] = [.recoveryCode, .pinOrTouch]
-    private static let notices: [Notice] = [.pinNotSet, .recordUnusable, .pinDisabled, .shareUsedUp]
+    private static let notices: [Notice] = [
+        .pinNotSet, .recordUnusable, .pinDisabled(codeHelps: true), .shareUsedUp,
+    ]
 
     /// Catches a name from outside that plays with the terminal: moves, colours, turns, breaks the line.
     @Test(arguments: [
@@ -193,7 +199,7 @@ private let sudo = Array("sudo".utf8)
 
     /// Catches a name that becomes a second command when somebody copies the sentence into a root shell.
     @Test(arguments: ["a; reboot", "$(id)", "--help", "a b", "ä", "", "x`id`"]) func isNoCommand(name: String) {
-        let text = Notice.pinDisabled.text(user: Array(name.utf8))
+        let text = Notice.pinDisabled(codeHelps: true).text(user: Array(name.utf8))
         #expect(text.hasSuffix("\"signet lockout reset --user USER\"."))
     }
 

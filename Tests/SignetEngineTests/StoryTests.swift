@@ -54,7 +54,7 @@ import Testing
         }
         let last = machine.process()
         #expect(Outcome(last.authenticate([.wrong])) == .refused(.pinLockout(.disabled)))
-        #expect(last.person.notices == [.wrongPIN(triesLeft: nil), .pinDisabled])
+        #expect(last.person.notices == [.wrongPIN(triesLeft: nil), .pinDisabled(codeHelps: true)])
         machine.time.pass(1_000_000)
         machine.time.reboot()
         #expect(attempt(.cancels) == .refused(.cancelled), "the recovery code is asked for, and nothing else")
