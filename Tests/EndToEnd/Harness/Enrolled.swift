@@ -73,7 +73,10 @@ struct Enrolled {
         -> Terminal
     {
         let terminal = try signetOnTerminal("enroll", name, byAdministrator: byAdministrator)
-        if !byAdministrator {
+        if byAdministrator {
+            try terminal.waitForSecretPrompt("or Enter to go on without it: ")
+            try terminal.type(line: "")
+        } else {
             try terminal.waitForSecretPrompt("PIN: ")
             try terminal.type(line: Enrolled.pin)
         }
