@@ -24,7 +24,9 @@ where
         }
     }
 
-    /// Proves either secret: ask, charge, compare, settle. Enter alone throws `declined` where that is an answer.
+    /// Proves either secret: ask, charge, compare, settle.
+    ///
+    /// Enter alone throws `declined` where that is an answer.
     mutating func prove(
         _ purpose: SecretPurpose, mayDecline: Bool = false
     ) throws(ManagementRefusal) -> SecretBytes {
