@@ -22,13 +22,12 @@ where
                 return .facts(facts)
             }
             let now = try ledger.now()
-            lastAttempts = state.attempts
             facts.record = .usable
             facts.pin = ledger.policy.door(state.attempts.pin, for: ledger.caller, at: now)
             facts.recovery = state.identity.recovery.map { _ in
                 ledger.policy.door(state.attempts.recovery, for: ledger.caller, at: now)
             }
-            facts.pinSetByAdministrator = state.identity.pinSetByAdministrator
+            facts.pinSetByAdministrator = state.identity.pinSetByAdministrator && ledger.caller == .person
             facts.finger = try fingerClosure(state)
             if let closure = facts.finger { ledger.log.record(.fingerPathClosed(closure)) }
             return .facts(facts)
@@ -72,6 +71,7 @@ where
     /// Asks for a secret; the answer stays in this one place until it is used.
     mutating func ask(_ prompt: Prompt) -> AuthenticationEvent {
         secret = nil
+        person.showTyping()
         // Every charge is settled: from here on Ctrl-C and the program's own time limit are the program's again.
         sensor.stopListening()
         // The helper starts while the person reads, and opens the reader when they ask for it. Beside every other prompt
@@ -83,7 +83,7 @@ where
             session = nil
         }
         do throws(ConversationError) {
-            let answer = try person.askForSecret(prompt)
+            let answer = try person.askForSecret(ledger.caller == .anotherPerson ? prompt.forAStranger : prompt)
             guard answer.count > 0 else { return .answeredNothing }
             secret = consume answer
             // Typed instead of touching: the helper ends while the PIN is compared.

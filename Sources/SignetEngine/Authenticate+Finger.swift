@@ -49,6 +49,8 @@ where
     mutating func armReader() -> AuthenticationEvent {
         do throws(ReaderProblem) {
             try sensor.arm()
+            // Now that no signal can end the program in between: a PIN typed instead of touching must not stand there in clear.
+            person.hideTyping()
             return .armed
         } catch {
             return .touched(.readerFailed(error))

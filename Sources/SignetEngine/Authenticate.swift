@@ -45,7 +45,6 @@ package struct Authentication<
     var session: ReaderSession?
     /// The position in the reader's gallery of the print that matched.
     var matchedIndex: Int?
-    var lastAttempts: Attempts?
 
     /// Takes ownership of the adapters.
     package init(
@@ -78,8 +77,9 @@ package struct Authentication<
 
     private mutating func finish(_ verdict: Verdict) {
         if ledger.openCharge != nil { ledger.abandonCharge() }
+        person.showTyping()
         sensor.close()
-        ledger.log.record(.authentication(verdict: verdict, attempts: lastAttempts))
+        ledger.log.record(.authentication(verdict: verdict, attempts: ledger.lastAttempts))
         sensor.stopListening()
     }
 

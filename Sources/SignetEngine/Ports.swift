@@ -218,6 +218,15 @@ package protocol Conversation: ~Copyable {
     mutating func ask(_ prompt: Prompt) throws(ConversationError) -> SecretBytes
     /// Says one sentence, where there is somewhere to say it.
     mutating func tell(_ notice: Notice)
+    /// Keeps what is typed off the screen while a touch is awaited; signals that end the program are held back then.
+    mutating func hideTyping()
+    /// Undoes it and throws away what was typed; harmless where nothing is hidden.
+    mutating func showTyping()
+}
+
+extension Conversation where Self: ~Copyable {
+    package mutating func hideTyping() {}
+    package mutating func showTyping() {}
 }
 
 /// The boot clock cannot be read.

@@ -60,7 +60,7 @@ extension Notice {
             "Too many wrong PINs were typed this way. It opens again when \(UTF8Text.printable(user)) next uses the PIN."
         case .pinNotSet:
             "\(UTF8Text.printable(user)) has no Signet PIN yet. "
-                + "Set one with \"sudo signet setup\", or ask an administrator."
+                + "An administrator can set one with \"signet pin set --user \(SentenceParts.argument(user))\"."
         case .recordUnusable:
             "Signet's record for \(UTF8Text.printable(user)) is damaged. "
                 + "An administrator can look with \"signet doctor\"."

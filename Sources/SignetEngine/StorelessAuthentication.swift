@@ -29,11 +29,14 @@ package struct StorelessAuthentication<Log: Journal & ~Copyable, Person: Convers
         case .busy: log.record(.storeBusy)
         case .system(let number): log.record(.storeRefused(errno: number))
         }
+        let isFault = if case .fault = error { true } else { false }
         if !request.userExists { record = .unknownUser }
         var machine = AuthenticationMachine(
             pinAllowed: request.pinAllowed, fingerTries: 1, terminal: request.terminal)
         var event = AuthenticationEvent.facts(
             AuthenticationMachine.Facts(record: record, pin: .closed(.disabled), recovery: nil, finger: .switchedOff))
+        // Short of descriptors or memory, or busy: nothing is damaged.
+        if record == .unusable, !isFault { event = .unusable(damaged: false) }
         while true {
             let step = machine.handle(event)
             for notice in step.notices { person.tell(notice) }

@@ -100,7 +100,8 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     // may turn a right PIN into a refusal, so a failure is only told to the journal.
     private mutating func renew(_ identity: IdentityRecord, key: borrowing SecretBytes, pin: borrowing SecretBytes) {
         var renewed = identity
-        renewed.pinSetByAdministrator = false
+        // In somebody else's `su` the user was not told: the sentence waits for a process of the user's own.
+        if caller == .person { renewed.pinSetByAdministrator = false }
         if identity.pin.cost.isBelow(cost) {
             do throws(VaultError) { renewed.pin = try vault.wrap(key, under: pin, for: .pin, cost: cost) } catch {
                 log.record(.vaultFailed(error))

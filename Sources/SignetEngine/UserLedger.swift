@@ -33,6 +33,8 @@ package struct UserLedger<
     var openedRecovery: WrappedKey?
     /// The charge of a finger that is awaited.
     var fingerCharge: Charge?
+    /// The counters as they were read or written last, for the journal.
+    package private(set) var lastAttempts: Attempts?
 
     struct OpenCharge {
         let charge: Charge
@@ -70,6 +72,7 @@ package struct UserLedger<
             guard let identity = try store.loadIdentity() else { return nil }
             let attempts = try store.loadAttempts()
             if store.attemptsWereTorn { log.record(.attemptsTorn) }
+            lastAttempts = attempts
             return UserState(identity: identity, attempts: attempts)
         } catch {
             throw failed(error)
@@ -114,6 +117,7 @@ package struct UserLedger<
     /// Writes the counters; durable when it returns.
     mutating func save(_ attempts: Attempts) throws(LedgerFailure) {
         do throws(StoreError) { try store.save(attempts) } catch { throw failed(error) }
+        lastAttempts = attempts
     }
 
     /// Replaces the identity; durable when it returns.

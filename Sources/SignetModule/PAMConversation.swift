@@ -13,7 +13,7 @@ internal import SignetSecrets
     private let conversation: pam_conv?
     private let user: [UInt8]
     private let service: [UInt8]
-    private let terminal: ControllingTerminal?
+    private var terminal: ControllingTerminal?
     /// PAM_SILENT: small talk is dropped, never a prompt or the reason of a refusal.
     private let silent: Bool
     /// Whether the reader is not the shipped helper's: whoever is asked to touch is told.
@@ -84,6 +84,10 @@ internal import SignetSecrets
         }
         return answer
     }
+
+    mutating func hideTyping() { terminal?.hideTyping() }
+
+    mutating func showTyping() { terminal?.showTyping() }
 
     mutating func tell(_ notice: Notice) {
         if silent, notice.isSmallTalk { return }

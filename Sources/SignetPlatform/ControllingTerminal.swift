@@ -3,6 +3,8 @@ internal import CPlatform
 /// The controlling terminal of this process, opened for saying something to the person who sits at it (`tty(4)`).
 package struct ControllingTerminal: ~Copyable {
     private let descriptor: FileDescriptor
+    /// The modes to go back to; nil where nothing was changed.
+    private var shownModes: termios?
 
     /// How long a sentence waits for a terminal that takes nothing, in milliseconds.
     ///
@@ -49,5 +51,28 @@ package struct ControllingTerminal: ~Copyable {
             // SAFETY: one entry, good for the call. An interruption only means another look.
             if reason == EAGAIN { _ = unsafe poll(&room, 1, deadline.pollTimeout) }
         }
+    }
+
+    /// Switches the echo off, for a time in which nobody should type.
+    package mutating func hideTyping() {
+        guard shownModes == nil, isForeground() else { return }
+        var modes = termios()
+        // SAFETY: `modes` is ours and outlives the calls.
+        guard unsafe tcgetattr(descriptor.raw, &modes) == 0, modes.c_lflag & tcflag_t(ECHO) != 0 else { return }
+        var hidden = modes
+        hidden.c_lflag &= ~tcflag_t(ECHO)
+        // TCSANOW: to wait for the output of a stopped terminal (TCSADRAIN) could take for ever.
+        if unsafe tcsetattr(descriptor.raw, TCSANOW, &hidden) == 0 { shownModes = modes }
+    }
+
+    /// Gives the terminal its modes back and throws away what was typed, so that half a PIN is no command afterwards.
+    package mutating func showTyping() {
+        guard var modes = shownModes else { return }
+        shownModes = nil
+        // A process that was put in the background meanwhile would be stopped by SIGTTOU (tcsetattr(3)).
+        guard isForeground() else { return }
+        _ = tcflush(descriptor.raw, TCIFLUSH)
+        // SAFETY: `modes` is ours and outlives the call.
+        _ = unsafe tcsetattr(descriptor.raw, TCSANOW, &modes)
     }
 }

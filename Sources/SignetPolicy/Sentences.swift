@@ -14,6 +14,19 @@ package enum Prompt: Equatable, Sendable {
     case currentPIN
 }
 
+extension Prompt {
+    /// The same for somebody else than the user (`su alice`), to whom the state of the user's fingers is no business.
+    package var forAStranger: Prompt {
+        switch self {
+        case .pin(because: .some(.triesUsedUp)), .pin(because: .some(.notTouched)),
+            .pin(because: .some(.readerNotAvailable)):
+            self
+        case .pin: .pin(because: nil)
+        default: self
+        }
+    }
+}
+
 /// What a person is told.
 package enum Notice: Equatable, Sendable {
     case touchTheReader

@@ -19,6 +19,26 @@ import Testing
         }
     }
 
+    // Would catch a PIN that stands on the screen in clear because it was typed where a touch is awaited, one that lands in the
+    // shell afterwards, and a terminal that keeps its echo off.
+    @Test func whatIsTypedInsteadOfTouchingIsNotShown() throws {
+        try Enrolled.with { alice in
+            let terminal = try Terminal(["su", alice.user.name, "-c", "stty -a; cat"], as: try User.fresh())
+            try terminal.waitFor(Offer.touch)
+            try terminal.type(line: "")
+            try terminal.waitFor("Touch the reader.")
+            try terminal.type("83629174")
+            try alice.reader.scan(Enrolled.finger)
+            let modes = try terminal.waitFor("-extproc")
+            #expect(modes.contains(" echo ") && modes.contains("icanon"), "\(modes)")
+            try terminal.type(line: "end")
+            try terminal.waitFor("end\r\nend")
+            try terminal.press("d")
+            #expect(try terminal.finish() == 0)
+            #expect(!terminal.transcript.contains("83629174"), "\(terminal.transcript)")
+        }
+    }
+
     // Would catch another finger that gets in, and a failure that a later match does not clear.
     @Test func aWrongFingerIsRefusedAndTheRightOneAfterItIsLetIn() throws {
         try Enrolled.with { alice in

@@ -37,6 +37,7 @@ final class FakePerson: Conversation {
 
     func ask(_ prompt: Prompt) throws(ConversationError) -> SecretBytes {
         disk.needsNoLock("asked", process)
+        if isTypingHidden { disk.violated("asked while typing is hidden", by: process) }
         if process.holdsSignals { disk.violated("asked where Ctrl-C does nothing", by: process) }
         if process.hasReaderOpen, prompt != .pinOrTouch { disk.violated("asked with the reader open", by: process) }
         met.append(.prompt(prompt))
@@ -55,6 +56,19 @@ final class FakePerson: Conversation {
         case .letsTimePass: throw .timedOut
         case .cannotBeAsked: throw .unusable
         }
+    }
+
+    private(set) var isTypingHidden = false
+
+    func hideTyping() {
+        // A signal that ends the program in between would leave the terminal without its echo.
+        if !process.holdsSignals { disk.violated("hid typing while signals act", by: process) }
+        isTypingHidden = true
+    }
+
+    func showTyping() {
+        if isTypingHidden, !process.holdsSignals { disk.violated("showed typing after signals acted", by: process) }
+        isTypingHidden = false
     }
 
     func tell(_ notice: Notice) {

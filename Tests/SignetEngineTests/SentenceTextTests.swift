@@ -98,7 +98,10 @@ private let sudo = Array("sudo".utf8)
                 "Your PIN is disabled. Ask an administrator to run \"signet lockout reset --user alice\"."
             ),
             (.shareUsedUp, "Too many wrong PINs were typed this way. It opens again when alice next uses the PIN."),
-            (.pinNotSet, "alice has no Signet PIN yet. Set one with \"sudo signet setup\", or ask an administrator."),
+            (
+                .pinNotSet,
+                "alice has no Signet PIN yet. An administrator can set one with \"signet pin set --user alice\"."
+            ),
             (
                 .recordUnusable,
                 "Signet's record for alice is damaged. An administrator can look with \"signet doctor\"."

@@ -65,6 +65,7 @@ struct Story: Sendable, CustomTestStringConvertible {
     static func wrongs(_ machine: Machine, _ actor: Actor, _ outcome: Outcome) -> [String] {
         var wrongs = machine.disk.violations
         if machine.disk.holder === actor.process { wrongs.append("the lock is held") }
+        if actor.person.isTypingHidden { wrongs.append("typing is hidden") }
         if actor.sensor.isOpen { wrongs.append("the reader is open") }
         if actor.sensor.isRunning { wrongs.append("the helper runs") }
         if actor.process.holdsSignals { wrongs.append("signals are held") }
