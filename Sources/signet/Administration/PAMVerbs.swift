@@ -76,7 +76,8 @@ extension Command {
     private static func mustExist(_ service: String, folders: [String]) throws(Failure) {
         guard !ServiceFiles.exists(service, extra: folders) else { return }
         throw Failure(
-            .no, "there is no service \(Output.text(Array(service.utf8)))", hint: "services are the files of /etc/pam.d")
+            .no, "there is no service \(Output.text(Array(service.utf8)))", hint: "services are the files of /etc/pam.d"
+        )
     }
 
     /// The services that are named; at least one.

@@ -6,7 +6,7 @@ internal import SignetPolicy
 // Who gets in: the services that ask Signet, and the people who need them.
 
 extension Doctor {
-    /// Services that make somebody root or let them into the machine, and so are looked at whether they ask Signet or not.
+    /// Services that make somebody root or let them in, and so are looked at whether they ask Signet or not.
     private static let doors = ["sudo", "sudo-i", "su", "su-l", "login"]
 
     /// The review of each service that names Signet, and of each door that stands open.
@@ -18,7 +18,9 @@ extension Doctor {
         }
         let openLines = open.flatMap { Doctor.lines($0, StackReview.findings(for: Array($0.utf8), read: read)) }
         if guarded.isEmpty {
-            return openLines + [DoctorLine(.note, "pam", "no service asks Signet yet", remedy: "scripts/install --service sudo")]
+            return openLines + [
+                DoctorLine(.note, "pam", "no service asks Signet yet", remedy: "scripts/install --service sudo")
+            ]
         }
         return openLines + guarded.flatMap { Doctor.lines($0, StackReview.findings(for: Array($0.utf8), read: read)) }
     }
