@@ -21,6 +21,10 @@ package struct StackFinding: Equatable, Sendable {
     package enum Matter: Equatable, Sendable {
         case unreadable(StackFault)
         case notGuarded
+        /// Signet is not asked, and neither is anything else.
+        case everybodyGetsIn(module: [UInt8])
+        /// Signet is not asked, and who meets a module's condition needs no proof.
+        case conditionGrants(module: [UInt8])
         /// Anyone succeeds; the module named is the one that made it so.
         case grantsWithoutProof(module: [UInt8], Way)
         case systemPasswordGrants(module: [UInt8], Way)
@@ -58,6 +62,10 @@ package struct StackFinding: Equatable, Sendable {
         switch matter {
         case .unreadable(let fault): fault.sentence
         case .notGuarded: "Signet is not asked"
+        case .everybodyGetsIn(let module):
+            "everybody gets in without any proof: \(StackFinding.text(module)) is enough"
+        case .conditionGrants(let module):
+            "whoever meets the condition of \(StackFinding.text(module)) gets in without any proof"
         case .grantsWithoutProof(let module, let way):
             "\(StackFinding.text(module)) lets anyone in \(StackFinding.text(way))"
         case .systemPasswordGrants(let module, let way):
@@ -97,6 +105,9 @@ package struct StackFinding: Equatable, Sendable {
         switch matter {
         case .unreadable: "mend the file; \"man 5 pam.conf\" has the form of a line"
         case .notGuarded: "run scripts/install with --service, or leave it as it is"
+        case .everybodyGetsIn:
+            "put a line that asks for a proof back: \"@include common-auth\", or the copy in /var/backups/signet"
+        case .conditionGrants: "nothing, where that is meant"
         case .grantsWithoutProof(_, .afterRefusal(let code)), .systemPasswordGrants(_, .afterRefusal(let code)),
             .otherProofGrants(_, .afterRefusal(let code)), .unknownModuleGrants(_, .afterRefusal(let code)):
             "write [success=ok default=die] before pam_signet.so: now \(code.name) passes"

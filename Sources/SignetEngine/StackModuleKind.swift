@@ -47,6 +47,9 @@ package enum StackModuleKind: Equatable, Sendable {
         }
     }
 
+    /// Whether the module is one whose yes depends on who is there, or from where, and so is not everybody's.
+    static func isCondition(_ call: PAMModuleLine) -> Bool { lists(conditions, call.name) }
+
     private static func lists(_ names: [String], _ name: ArraySlice<UInt8>) -> Bool {
         guard name.startsWith("pam_"), name.suffix(3).isText(".so") else { return false }
         let stem = name.dropFirst(4).dropLast(3)
@@ -70,5 +73,9 @@ package enum StackModuleKind: Equatable, Sendable {
         "localuser", "loginuid", "mail", "mkhomedir", "motd", "mount", "namespace", "nologin", "securetty", "selinux",
         "sepermit", "shells", "succeed_if", "systemd", "time", "timestamp", "tmpdir", "umask", "usertype", "warn",
         "xauth", "elogind", "lxc", "cgfs",
+    ]
+    private static let conditions = [
+        "access", "group", "listfile", "localuser", "securetty", "sepermit", "shells", "succeed_if", "time",
+        "usertype", "wheel",
     ]
 }

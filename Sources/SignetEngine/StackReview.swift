@@ -23,7 +23,8 @@ package struct StackReview: Sendable {
         }
         var review = StackReview(service: service, stack: stack)
         guard let signet = stack.firstSignet else {
-            return [StackFinding(severity: .warning, matter: .notGuarded, file: service, line: 0)]
+            review.lookAtOpenDoor()
+            return review.findings
         }
         review.look(from: signet)
         review.lookAtCopies(read: read)
@@ -40,7 +41,15 @@ package struct StackReview: Sendable {
     /// Whether somebody who has the system password alone is let in; true where the stack is not understood.
     package static func grantsForPassword(_ service: [UInt8], read: ([UInt8]) -> [UInt8]?) -> Bool {
         guard let stack = try? AuthenticationStack(service: service, read: read) else { return true }
-        return StackReview(service: service, stack: stack).walk { $0.kind == .password }.success != nil
+        let review = StackReview(service: service, stack: stack)
+        // Where nobody is asked for anything it is not the password that grants.
+        return review.openDoor == nil && review.walk { $0.kind == .password }.success != nil
+    }
+
+    /// Whether everybody is let in without any proof; false where the stack is not understood, which libpam refuses.
+    package static func opensWithoutProof(_ service: [UInt8], read: ([UInt8]) -> [UInt8]?) -> Bool {
+        guard let stack = try? AuthenticationStack(service: service, read: read) else { return false }
+        return StackReview(service: service, stack: stack).openDoor != nil
     }
 
     private init(service: [UInt8], stack: AuthenticationStack) {
@@ -60,6 +69,31 @@ package struct StackReview: Sendable {
         lookForAskedPassword(visited: nobody.visited)
         for (place, module) in stack.modules.enumerated() where module.kind == .signet {
             lookAtLine(module, at: place)
+        }
+    }
+
+    /// A way in for somebody who has no proof and meets no condition that would end the stack; nil: there is none.
+    private var openDoor: [StackStep]? {
+        StackExploration(stack) { place in
+            let module = stack.modules[place]
+            let codes = answers(of: module, signet: StackReview.refusals, proven: false)
+            guard StackModuleKind.isCondition(module.call) else { return codes }
+            switch module.call.control[.success] {
+            case .done, .jump: return codes.filter { $0 != .success }
+            case .ignore, .ok, .bad, .die, .reset: return codes
+            }
+        }.success
+    }
+
+    /// What is to be said of a service that does not ask Signet.
+    private mutating func lookAtOpenDoor() {
+        if let way = openDoor {
+            add(.failure, .everybodyGetsIn(module: lastName(of: way)), at: lastPlace(of: way))
+            return
+        }
+        findings.append(StackFinding(severity: .warning, matter: .notGuarded, file: service, line: 0))
+        if let way = walk(trusting: { _ in false }).success {
+            add(.warning, .conditionGrants(module: lastName(of: way)), at: lastPlace(of: way))
         }
     }
 

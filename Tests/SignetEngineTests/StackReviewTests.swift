@@ -18,6 +18,8 @@ import Testing
         switch matter {
         case .unreadable: "unreadable"
         case .notGuarded: "not guarded"
+        case .everybodyGetsIn: "everybody"
+        case .conditionGrants: "condition"
         case .grantsWithoutProof(_, .withoutAsking): "anyone, Signet not asked"
         case .grantsWithoutProof(_, .afterRefusal): "anyone, after a refusal"
         case .systemPasswordGrants(_, .withoutAsking): "password, Signet not asked"
@@ -95,6 +97,11 @@ import Testing
         (signet + "auth requisite pam_deny.so\nauth required pam_permit.so\n", ["cannot grant"]),
         (signet + "auth [default=die] pam_faillock.so authfail\n", ["cannot grant"]),
         ("auth [success=1 default=die] pam_signet.so\n", ["cannot grant"]),
+        // Signet's line was taken out, and the password is not back.
+        ("auth optional pam_cap.so\n", ["everybody"]),
+        ("auth sufficient pam_rootok.so\nauth optional pam_cap.so\n", ["everybody"]),
+        ("auth required pam_succeed_if.so user != root\nauth optional pam_cap.so\n", ["everybody"]),
+        ("auth required pam_permit.so\n", ["everybody"]),
         ("auth [sucess=ok default=die] pam_signet.so\n", ["unreadable"]),
         ("auth required pam_signet.so\n@include missing\n", ["unreadable"]),
     ])
@@ -133,6 +140,11 @@ import Testing
         ("auth [success=ok default=die] /opt/pam_signet.so\n", ["path"]),
         ("@include common-auth\n", ["not guarded"]),
         ("account required pam_permit.so\n", ["not guarded"]),
+        ("auth sufficient pam_rootok.so\n@include common-auth\n", ["not guarded"]),
+        (
+            "auth sufficient pam_succeed_if.so user ingroup nopasswdlogin\n@include common-auth\n",
+            ["not guarded", "condition"]
+        ),
     ])
     func findsWarnings(_ text: String, expected: [String]) { #expect(names(review(text), .warning) == expected) }
 
@@ -167,6 +179,11 @@ import Testing
         }
         let guarded = ServiceFiles.debian.with("sudo", Self.signet)
         #expect(!StackReview.grantsForPassword(Array("sudo".utf8), read: guarded.read))
+        #expect(!StackReview.opensWithoutProof(Array("sudo".utf8), read: guarded.read))
+        // Nobody is asked for a password where nobody is asked at all.
+        let open = ServiceFiles.debian.with("sudo", "auth optional pam_cap.so\n")
+        #expect(!StackReview.grantsForPassword(Array("sudo".utf8), read: open.read))
+        #expect(StackReview.opensWithoutProof(Array("sudo".utf8), read: open.read))
     }
 
     /// Would catch a finding without a word on what to do.
@@ -174,7 +191,8 @@ import Testing
         let stacks = [
             "auth sufficient pam_unix.so\n" + Self.signet, "auth optional pam_signet.so\nauth required pam_permit.so\n",
             "auth must pam_signet.so\n", "auth required pam_deny.so\n" + Self.signet,
-            "account required pam_permit.so\n",
+            "account required pam_permit.so\n", "auth optional pam_cap.so\n",
+            "auth sufficient pam_succeed_if.so uid = 0\n@include common-auth\n",
         ]
         for finding in stacks.flatMap({ review($0) }) {
             #expect(!finding.sentence.isEmpty && !finding.remedy.isEmpty)

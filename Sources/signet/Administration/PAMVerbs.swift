@@ -19,6 +19,7 @@ extension Command {
             """
     ) { (invocation) throws(Failure) in
         let names = try services(invocation)
+        for name in names { try mustExist(name, folders: invocation.folders) }
         let report = PAMReport(services: names.map { PAMReport.Service($0, folders: invocation.folders) })
         invocation.answer(report, text: report.text(width: Sheet.width))
         return report.isRight ? .yes : .no
@@ -32,11 +33,18 @@ extension Command {
             "Signet takes the password's place. Changes nothing. Exit status 1: it has to be done by hand, and the reason is told."
     ) { (invocation) throws(Failure) in
         let service = try services(invocation)[0]
+        // It is in every service at once; and its block is pam-auth-update's to write.
+        guard !service.hasPrefix("common-") else {
+            throw Failure(
+                .no, "\(Output.text(Array(service.utf8))) is no service, but a part of nearly every service",
+                hint: "for all services at once: \"pam-auth-update --enable signet\"")
+        }
         let bytes: [UInt8]
         do throws(StackGuardFault) {
             let folders = invocation.folders
             bytes = try StackGuard.guarded(Array(service.utf8)) { ServiceFiles.read($0, extra: folders) }
         } catch {
+            if error == .noFile { try mustExist(service, folders: invocation.folders) }
             throw Failure(.no, error.words(service), hint: "\"man 8 pam_signet\" has the line to write")
         }
         Output.data(String(decoding: bytes, as: UTF8.self))
@@ -52,14 +60,24 @@ extension Command {
             real uid. Exit status 0: the service lets the user in; 1: it does not.
             """
     ) { (invocation) throws(Failure) in
+        let service = try services(invocation)[0]
+        try mustExist(service, folders: [])
         let target = try Machine.target(invocation)
-        let trial = try PAMTrial(service: try services(invocation)[0], user: target)
+        let trial = try PAMTrial(service: service, user: target)
         let words =
             trial.granted
             ? "\(trial.service) lets \(trial.user) in"
             : "\(trial.service) does not let \(trial.user) in: \(trial.message)"
         invocation.answer(trial, text: words + "\n")
         return trial.granted ? .yes : .no
+    }
+
+    /// Refuses a service that has no file: libpam would take `other`, and a mistyped name would be answered for that.
+    private static func mustExist(_ service: String, folders: [String]) throws(Failure) {
+        guard !ServiceFiles.exists(service, extra: folders) else { return }
+        throw Failure(
+            .no, "there is no service \(Output.text(Array(service.utf8)))", hint: "services are the files of /etc/pam.d"
+        )
     }
 
     /// The services that are named; at least one.
@@ -100,6 +118,8 @@ struct PAMReport: Encodable, Equatable {
         let service: String
         let guarded: Bool
         let systemPasswordGrants: Bool
+        /// Whether everybody gets in without any proof.
+        let opensWithoutProof: Bool
         let findings: [Finding]
 
         init(_ service: String, folders: [String]) {
@@ -108,13 +128,17 @@ struct PAMReport: Encodable, Equatable {
             self.init(
                 service: service, guarded: StackReview.isGuarded(name, read: read),
                 systemPasswordGrants: StackReview.grantsForPassword(name, read: read),
+                opensWithoutProof: StackReview.opensWithoutProof(name, read: read),
                 findings: StackReview.findings(for: name, read: read).map(Finding.init))
         }
 
-        init(service: String, guarded: Bool, systemPasswordGrants: Bool, findings: [Finding]) {
+        init(
+            service: String, guarded: Bool, systemPasswordGrants: Bool, opensWithoutProof: Bool, findings: [Finding]
+        ) {
             self.service = Output.text(Array(service.utf8))
             self.guarded = guarded
             self.systemPasswordGrants = systemPasswordGrants
+            self.opensWithoutProof = opensWithoutProof
             self.findings = findings
         }
 

@@ -18,6 +18,11 @@ enum ServiceFiles {
         return nil
     }
 
+    /// Whether a service has a file of its own, readable or not.
+    static func exists(_ service: String, extra: [String]) -> Bool {
+        (extra + folders).contains { FolderList.names(in: $0).contains(service) }
+    }
+
     /// All services, in alphabetical order.
     static func all() -> [String] {
         var names: Set<String> = []

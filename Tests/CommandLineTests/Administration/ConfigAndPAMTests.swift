@@ -74,9 +74,28 @@ struct PAMVerbTests {
     // Would catch: names that the installer reads being changed.
     @Test func `JSON has the names that scripts look for`() {
         let json = Output.json(report("auth required pam_unix.so\n"))
-        for part in ["\"system_password_grants\":true", "\"guarded\":false", "\"severity\":\"warning\"", "\"line\":0"] {
+        for part in [
+            "\"system_password_grants\":true", "\"opens_without_proof\":false", "\"guarded\":false",
+            "\"severity\":\"warning\"",
+            "\"line\":0",
+        ] {
             #expect(json.contains(part), "\(part) is not in \(json)")
         }
+    }
+
+    // Would catch: a mistyped name that is answered for the service `other`, or a system password asked for it.
+    @Test(arguments: [Command.pamCheck, .pamTry, .pamGuard])
+    func `a service without a file is no service`(command: Command) {
+        let invocation = Invocation(command: command, options: [], operands: ["signet-no-such-service"])
+        let failure = #expect(throws: Failure.self) { try command.run(invocation) }
+        #expect(failure?.message == "there is no service signet-no-such-service")
+    }
+
+    // Would catch: everybody let in, and called merely unguarded.
+    @Test func `a stack that asks for nothing is a failure`() {
+        let open = report("auth optional pam_cap.so\n")
+        #expect(open.services[0].opensWithoutProof && !open.services[0].systemPasswordGrants)
+        #expect(open.text(width: 80).contains("fail  pam signet-test-service  everybody gets in"))
     }
 
     // Would catch: a service's name that leads to a file elsewhere.

@@ -6,14 +6,23 @@ internal import SignetPolicy
 // Who gets in: the services that ask Signet, and the people who need them.
 
 extension Doctor {
-    /// The review of each service that names Signet.
+    /// Services that make somebody root or let them in, and so are looked at whether they ask Signet or not.
+    private static let doors = ["sudo", "sudo-i", "su", "su-l", "login"]
+
+    /// The review of each service that names Signet, and of each door that stands open.
     func serviceLines() -> [DoctorLine] {
+        let read: ([UInt8]) -> [UInt8]? = { ServiceFiles.read($0) }
+        let open = Doctor.doors.filter { service in
+            !guarded.contains(service) && ServiceFiles.exists(service, extra: [])
+                && StackReview.opensWithoutProof(Array(service.utf8), read: read)
+        }
+        let openLines = open.flatMap { Doctor.lines($0, StackReview.findings(for: Array($0.utf8), read: read)) }
         if guarded.isEmpty {
-            return [DoctorLine(.note, "pam", "no service asks Signet yet", remedy: "scripts/install --service sudo")]
+            return openLines + [
+                DoctorLine(.note, "pam", "no service asks Signet yet", remedy: "scripts/install --service sudo")
+            ]
         }
-        return guarded.flatMap { service in
-            Doctor.lines(service, StackReview.findings(for: Array(service.utf8)) { ServiceFiles.read($0) })
-        }
+        return openLines + guarded.flatMap { Doctor.lines($0, StackReview.findings(for: Array($0.utf8), read: read)) }
     }
 
     /// The lines for one service's findings.
