@@ -4,8 +4,11 @@ internal import CPlatform
     static func main() {
         // A reader of our output that goes away must not kill us between a charge and its settling.
         signet_ignore_signal(SIGPIPE)
+        // Nor may a limit on the size of files (RLIMIT_FSIZE): write(2) answers EFBIG then, which is told as any failure.
+        signet_ignore_signal(SIGXFSZ)
         signet_crash_quietly()
-        exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
+        let done = run(Array(CommandLine.arguments.dropFirst()))
+        exit(Output.settled(done).rawValue)
     }
 
     /// Does what the arguments ask for.
