@@ -89,6 +89,44 @@ import Testing
         #expect(machine.disk.violations.isEmpty)
     }
 
+    /// Catches a PIN that is replaced by the proof of one that is no longer in force.
+    @Test func ofTwoChangesAtOnceOneHolds() throws {
+        let machine = Machine()
+        try machine.setUp()
+        let change: (inout Actor.Tasks, inout FakeScreen) throws(ManagementRefusal) -> Void = {
+            (tasks, screen) throws(ManagementRefusal) in try tasks.changePIN(on: &screen)
+        }
+        let slow = machine.process("slow")
+        var asked = 0
+        var quick: ManagementRefusal?
+        slow.process.onCall = { call in
+            if call == .ask { asked += 1 }
+            guard call == .ask, asked == 2 else { return }
+            quick = machine.process("quick").run([.types(Machine.pin), .types(newPIN), .types(newPIN)], change).refusal
+        }
+        let later = slow.run([.types(Machine.pin), .types("739164"), .types("739164")], change)
+        #expect(asked == 3 && quick == nil)
+        #expect(later.refusal == .ledger(.changedMeanwhile))
+        #expect(opens(machine, newPIN) && !opens(machine, "739164"))
+        #expect(machine.disk.violations.isEmpty)
+    }
+
+    /// Catches a full or read-only disk that is told as "try again".
+    @Test(arguments: [(Int32(28), LedgerFailure.full), (122, .full), (30, .readOnly), (5, .unavailable)])
+    func theDisksRefusalIsTold(errno: Int32, failure: LedgerFailure) throws {
+        let machine = Machine()
+        try machine.setUp()
+        let actor = machine.process()
+        actor.process.storeError = .system(errno: errno)
+        actor.process.onCall = { [unowned process = actor.process] call in
+            if call == .ask { process.failAt = process.calls.count + 2 }
+        }
+        let run = actor.run([.types(Machine.pin)]) { (tasks, screen) throws(ManagementRefusal) in
+            try tasks.changePIN(on: &screen)
+        }
+        #expect(run.refusal == .ledger(failure))
+    }
+
     /// Catches a PIN that goes while prints stay in a reader's memory, and one that goes for a wrong PIN.
     @Test func thePINGoesLast() throws {
         let machine = Machine()
