@@ -249,6 +249,40 @@ import Testing
         #expect(rest.outcome?.leftOnReader == 1 && rest.outcome?.remaining == 0)
     }
 
+    /// Catches a damaged record of prints that takes the PIN with it, goes without the PIN, or lets an old approval hold.
+    @Test func unreadablePrintsGoAndThePINStays() throws {
+        let machine = Machine()
+        try machine.setUp(prints: two())
+        machine.disk.damage = [(.prints, .damaged)]
+        let before = try #require(machine.disk.attempts?.generation)
+        let finger = try #require(index)
+        #expect(
+            machine.process().run([.types(Machine.pin)], delete(.finger(finger))).refusal == .ledger(.recordUnusable))
+        #expect(machine.process().run([.cancels], delete(.all)).refusal == .cancelled)
+        #expect(machine.disk.damage.count == 1)
+        let deleted = machine.process().run([.types(Machine.pin)], delete(.all))
+        #expect(deleted.outcome?.unreadable == true && deleted.refusal == nil)
+        #expect(machine.disk.prints == Disk.Prints(generation: before + 1))
+        #expect(machine.disk.identity?.approvals.isEmpty == true && opens(machine, Machine.pin))
+        let actor = machine.process()
+        _ = actor.authenticate([.enter], touches: [.matched(index: 0)])
+        #expect(actor.sensor.arms == 0)
+        let enrolled = machine.process().enroll(7, [.types(Machine.pin)], touches: [.matched(index: 0)])
+        #expect(enrolled.outcome?.approved == true)
+        #expect(machine.disk.violations.isEmpty)
+    }
+
+    /// Catches prints that are thrown away although an administrator can mend what is wrong.
+    @Test(arguments: [RecordFault.unsafe, .newer, .renamed, .keyLost])
+    func printsThatCanBeMendedStay(fault: RecordFault) throws {
+        let machine = Machine()
+        try machine.setUp(prints: two())
+        machine.disk.damage = [(.prints, fault)]
+        let admin = machine.process("admin", isAdministrator: true)
+        #expect(admin.run([.cannotBeAsked], byAdministrator: true, delete(.all)).refusal == .ledger(.recordUnusable))
+        #expect(machine.disk.prints?.entries.count == 2)
+    }
+
     /// Catches an administrator's deletion after which fingers still count, and one that asks for the user's PIN.
     @Test func anAdministratorsDeletionClosesThePath() throws {
         let machine = Machine()
