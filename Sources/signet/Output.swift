@@ -85,6 +85,13 @@ enum Output {
             })
     }
 
+    /// A word that was typed, for a message: printable, and no longer than a line holds.
+    static func name(_ word: String) -> String {
+        let limit = 64
+        let shown = text(Array(word.utf8.prefix(4 * limit + 4)))
+        return shown.count > limit ? shown.prefix(limit) + "…" : shown
+    }
+
     /// Answers the errno that ended it, or 0.
     private static func write(_ text: String, to descriptor: Int32) -> Int32 {
         var rest = Array(text.utf8)[...]

@@ -1,3 +1,4 @@
+internal import CPlatform
 internal import SignetEngine
 internal import SignetPolicy
 internal import SignetRecords
@@ -163,8 +164,22 @@ extension RecordCondition {
         case .notSetUp: "not set up"
         case .faulty(let kind, let fault): "\(kind.words) \(fault.words)"
         case .busy: "in use by another program"
-        case .refused(let number): "cannot be read now (errno \(number))"
+        case .refused(let number): RecordCondition.words(errno: number)
         case .clockUnreadable: "the clock cannot be read"
+        }
+    }
+}
+
+extension RecordCondition {
+    /// What the file system's refusal means.
+    private static func words(errno number: Int32) -> String {
+        switch number {
+        case ENOSPC, EDQUOT: "no space is left on the file system of /var/lib/signet"
+        case EROFS: "the file system of /var/lib/signet is read-only"
+        case EMFILE, ENFILE: "cannot be read now: too many files are open"
+        case ENOMEM: "cannot be read now: memory is short"
+        case EIO: "cannot be read: the disk failed"
+        default: "cannot be read now (errno \(number))"
         }
     }
 }
@@ -206,7 +221,7 @@ extension Attention {
         case (_, .unsafe), (_, .keyLost), (_, .newer), (.store, _), (.values, _): ""
         case (.prints, _): "; the PIN still works: restore it from a backup, or delete the fingers and enrol anew"
         case (.identity, .missing): "; restore it from a backup, or set a new PIN, and then activate the fingers"
-        default: "; restore it from a backup, or delete everything and set a new PIN"
+        default: "; restore it from a backup, or delete everything, and set a new PIN then"
         }
     }
 
@@ -218,7 +233,7 @@ extension Attention {
         case .recordFaulty(_, .newer): "install the later version again"
         case .recordFaulty(.prints, _): "sudo signet delete --all --user \(user)"
         case .recordFaulty(.identity, .missing): "sudo signet pin set --user \(user)"
-        case .recordFaulty: "sudo signet user purge --yes --user \(user) && sudo signet pin set --user \(user)"
+        case .recordFaulty: "sudo signet user purge --yes --user \(user)"
         // Right for one person under two names only: whoever made the records keeps the PIN. So the words name the other way.
         case .renamed: "sudo signet user adopt --user \(user)"
         case .notSetUp: "sudo signet pin set --user \(user)"

@@ -11,8 +11,9 @@ extension Command {
         "pin set", "set the first PIN", options: [.user, .standardInput, .json],
         details: """
             Asks twice for a PIN and shows the recovery code that goes with it, once. With --user an administrator sets a \
-            PIN for somebody, also in the place of a lost one: that user is told, and switches fingers on again with \
-            "sudo signet activate". With --stdin a program gives the PIN; no recovery code is made then.
+            PIN for somebody, also in the place of a lost one: no recovery code is made, that user is told, and switches \
+            fingers on again with "sudo signet activate". With --stdin a program gives the PIN, as one line; no recovery \
+            code is made then either.
             """
     ) { (invocation) throws(Failure) in
         var task = try PersonalTask(

@@ -59,6 +59,9 @@ struct PersonalTask: ~Copyable {
     mutating func run<Outcome>(
         _ body: (inout Tasks, inout TerminalScreen) throws(ManagementRefusal) -> Outcome
     ) throws(Failure) -> Outcome {
-        do throws(ManagementRefusal) { return try body(&tasks, &screen) } catch { throw Failure(error, target) }
+        do throws(ManagementRefusal) { return try body(&tasks, &screen) } catch {
+            if error == .nobodyToAsk, let problem = tasks.person.problem { throw Failure(problem) }
+            throw Failure(error, target)
+        }
     }
 }

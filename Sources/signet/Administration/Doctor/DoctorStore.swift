@@ -41,7 +41,8 @@ extension Doctor {
         case .readOnly:
             [
                 DoctorLine(
-                    .fail, "store", "the file system of \(path) is read-only: no try can be counted, and nobody gets in",
+                    .fail, "store",
+                    "the file system of \(path) is read-only: no try can be counted, and nobody gets in",
                     remedy: "mount it for writing; \"findmnt --target \(path)\" shows it")
             ]
         }
@@ -50,7 +51,8 @@ extension Doctor {
     private func keyLines() -> [DoctorLine] {
         let path = Output.text(root) + "/key"
         // Without its key or values nothing in the store can ever be opened again, not even to purge one user.
-        let lost = "restore \(Output.text(root)) from a backup; else rm -r \(Output.text(root)), and set each PIN anew"
+        let lost =
+            "restore \(Output.text(root)) from a backup; else \"rm -r \(Output.text(root))\", and set each PIN anew"
         do throws(StoreError) {
             let key = try FileEnclave.read(root: root)
             _ = try StoreValues(root: root, masterKey: key)
@@ -95,7 +97,8 @@ extension Doctor {
             return [
                 DoctorLine(
                     .fail, "records", "the users' folder cannot be read",
-                    remedy: "chown root:root and chmod 700 \(Output.text(root))/users")
+                    remedy:
+                        "sudo chown root:root \(Output.text(root))/users && sudo chmod 700 \(Output.text(root))/users")
             ]
         }
         var lines: [DoctorLine] = []
