@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -68,4 +69,13 @@ int signet_list(int folder, void *context, int (*visit)(void *, const char *)) {
     closedir(listing);
     errno = error;
     return result;
+}
+
+int signet_room(const char *path) {
+    struct statvfs status;
+    if (statvfs(path, &status) != 0) return -2;
+    if (status.f_flag & ST_RDONLY) return -1;
+    // File systems without a table of files say 0 of 0.
+    if (status.f_files > 0 && status.f_ffree == 0) return 0;
+    return status.f_frsize > 0 && status.f_bfree >= 65536 / status.f_frsize && status.f_bfree > 0;
 }

@@ -18,6 +18,8 @@ package struct FingersDeleted: Equatable, Sendable {
     package let remaining: Int
     /// Whether what remains is approved still.
     package let approved: Bool
+    /// Whether the record could not be read, so that nobody can say whose prints went.
+    package var unreadable = false
 }
 
 extension Management
@@ -33,6 +35,9 @@ where
     ) throws(ManagementRefusal) -> FingersDeleted {
         try task(on: &screen) { (management, _) throws(ManagementRefusal) in
             _ = try management.state()
+            if selection == .all, try management.discardUnreadablePrints() {
+                return FingersDeleted(fingers: [], leftOnReader: 0, remaining: 0, approved: false, unreadable: true)
+            }
             let readers = try management.readers(of: selection)
             let key = try management.keyForChange()
             var fingers: [Finger] = []
@@ -48,6 +53,17 @@ where
             return FingersDeleted(
                 fingers: fingers, leftOnReader: left, remaining: remaining, approved: approved && remaining > 0)
         }
+    }
+
+    /// Puts an empty record in the place of one that cannot be read, so that the PIN need not go with it.
+    ///
+    /// False where it can be read. Asks for the PIN as any deletion does.
+    private mutating func discardUnreadablePrints() throws(ManagementRefusal) -> Bool {
+        guard try onLedger({ (ledger) throws(LedgerFailure) in try ledger.hasUnreadablePrints() }) else { return false }
+        _ = try keyForChange()
+        try onLedger { (ledger) throws(LedgerFailure) in try ledger.discardUnreadablePrints() }
+        done(.printsDiscarded)
+        return true
     }
 
     /// The readers that hold what is meant.

@@ -41,6 +41,8 @@ package enum ManagementAct: Equatable, Sendable {
     case fingerDeleted(Finger)
     case approved(prints: Int)
     case deactivated
+    /// An unreadable record of prints was replaced by an empty one.
+    case printsDiscarded
     case lockoutReset(finger: Bool, pin: Bool)
     case adopted
     case purged

@@ -119,6 +119,7 @@ extension JournalLine {
             add("act", "approved")
             add("prints", number: prints)
         case .deactivated: add("act", "deactivated")
+        case .printsDiscarded: add("act", "prints_discarded")
         case .lockoutReset(let finger, let pin):
             add("act", "lockout_reset")
             add("finger", finger ? "yes" : "no")

@@ -46,8 +46,8 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
 
     /// Puts a new PIN in place of the old one; the signing key stays, and with it every approval.
     ///
-    /// After a recovery code the code is used up. Fails where the identity is no longer the key's, or the code is not the
-    /// record's any more: of two who type one code at once, one alone sets a PIN.
+    /// After a recovery code the code is used up. Fails where the identity is no longer the key's, or the secret that was
+    /// proven is not the record's any more: of two who prove one at once, one alone sets a PIN.
     package mutating func replacePIN(
         _ pin: borrowing SecretBytes, key: borrowing SecretBytes, after purpose: SecretPurpose
     ) throws(LedgerFailure) {
@@ -58,9 +58,12 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         let now = try now()
         let changedAt = time.wallTime()
         try change(key) { (ledger, state) throws(LedgerFailure) in
-            if purpose == .recoveryCode {
-                guard let opened = ledger.openedRecovery, opened == state.identity.recovery else { throw .unavailable }
-            }
+            let (opened, inForce) =
+                switch purpose {
+                case .pin: (ledger.openedPIN, Optional(state.identity.pin))
+                case .recoveryCode: (ledger.openedRecovery, state.identity.recovery)
+                }
+            guard opened != nil, opened == inForce else { throw .changedMeanwhile }
             state.identity.pin = wrapped
             state.identity.pinChangedAt = changedAt
             state.identity.pinSetByAdministrator = false
@@ -124,7 +127,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         guard var state = try loadHeld() else { throw .recordUnusable }
         let before = try loadPrints()
         // A set that was made from an older one would undo what somebody else did meanwhile.
-        guard before.generation.addingReportingOverflow(1) == (set.generation, false) else { throw .unavailable }
+        guard before.generation.addingReportingOverflow(1) == (set.generation, false) else { throw .changedMeanwhile }
         var approvals: [Approval] = []
         // Borrowed noncopyable optionals are looked into by switch.
         switch key {
@@ -153,7 +156,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         var count = 0
         try change(key) { (ledger, state) throws(LedgerFailure) in
             let set = try ledger.loadPrints()
-            guard set.generation == session.generation else { throw .unavailable }
+            guard set.generation == session.generation else { throw .changedMeanwhile }
             var approvals: [Approval] = []
             for approval in state.identity.approvals where approval.reader != session.reader {
                 var judged = state

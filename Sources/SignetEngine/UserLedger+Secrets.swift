@@ -41,7 +41,9 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         guard let wrapped = purpose == .pin ? open.identity.pin : open.identity.recovery else { return nil }
         do throws(VaultError) {
             let key = try vault.unwrap(wrapped, with: secret, for: purpose, publicKey: open.identity.publicKey)
-            if purpose == .recoveryCode, key != nil { openedRecovery = wrapped }
+            if key != nil {
+                if purpose == .pin { openedPIN = wrapped } else { openedRecovery = wrapped }
+            }
             return key
         } catch {
             let failure = failed(error)
@@ -107,7 +109,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
                 log.record(.vaultFailed(error))
             }
         }
-        if renewed != identity { _ = try? save(renewed) }
+        if renewed != identity, (try? save(renewed)) != nil { openedPIN = renewed.pin }
     }
 }
 

@@ -8,6 +8,12 @@ package enum LedgerFailure: Error, Equatable, Sendable {
     case recordUnusable
     /// The store is busy or refuses, memory is short, or the clock cannot be read.
     case unavailable
+    /// The store's file system, or root's share of it, is full.
+    case full
+    /// The store's file system cannot be written.
+    case readOnly
+    /// Somebody else changed the records since they were read; nothing was written.
+    case changedMeanwhile
 
     /// What the machine is told.
     package var event: AuthenticationEvent { .unusable(damaged: self == .recordUnusable) }
@@ -29,7 +35,8 @@ package struct UserLedger<
     package let caller: CallerClass
     /// The charge of a secret that is being compared; it ends with the hold of the lock.
     var openCharge: OpenCharge?
-    /// The recovery code's wrapping that was opened; a new PIN is stored only while it is still the record's.
+    /// The wrappings that were opened; a new PIN is stored only while the one that was proven is still the record's.
+    var openedPIN: WrappedKey?
     var openedRecovery: WrappedKey?
     /// The charge of a finger that is awaited.
     var fingerCharge: Charge?
@@ -136,7 +143,7 @@ package struct UserLedger<
             return .unavailable
         case .system(let number):
             log.record(.storeRefused(errno: number))
-            return .unavailable
+            return LedgerFailure(errno: number)
         }
     }
 
@@ -146,6 +153,19 @@ package struct UserLedger<
         switch error {
         case .keyLost: return .recordUnusable
         case .outOfMemory: return .unavailable
+        }
+    }
+}
+
+extension LedgerFailure {
+    /// What a file system's refusal means; Linux's numbers (asm-generic/errno-base.h and errno.h).
+    init(errno number: Int32) {
+        switch number {
+        // ENOSPC, EDQUOT
+        case 28, 122: self = .full
+        // EROFS
+        case 30: self = .readOnly
+        default: self = .unavailable
         }
     }
 }

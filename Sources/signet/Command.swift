@@ -37,11 +37,14 @@ struct Option: Equatable, Sendable {
     /// What its value is called in the help ("U"); nil for a switch.
     let value: String?
     let summary: String
+    /// Whether it may be given several times.
+    let repeats: Bool
 
-    init(_ name: String, value: String? = nil, _ summary: String) {
+    init(_ name: String, value: String? = nil, repeats: Bool = false, _ summary: String) {
         self.name = name
         self.value = value
         self.summary = summary
+        self.repeats = repeats
     }
 
     static let user = Option("--user", value: "U", "whose PIN and fingers; yours, where you use sudo")

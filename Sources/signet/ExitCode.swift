@@ -8,6 +8,8 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case readerNotAvailable = 5
     case lockedOut = 6
     case busy = 7
+    /// EX_IOERR of sysexits(3).
+    case notWritten = 74
     /// 128 and the number of SIGINT, as shells count.
     case cancelled = 130
 
@@ -22,6 +24,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
         case .readerNotAvailable: "the reader is not available"
         case .lockedOut: "locked out, or to wait"
         case .busy: "the store is busy or cannot be written now"
+        case .notWritten: "the answer could not be written to standard output"
         case .cancelled: "cancelled"
         }
     }
@@ -51,6 +54,7 @@ struct Failure: Error, Equatable {
         case .readerNotAvailable: "reader_not_available"
         case .lockedOut: "locked_out"
         case .busy: "busy"
+        case .notWritten: "not_written"
         case .cancelled: "cancelled"
         }
     }

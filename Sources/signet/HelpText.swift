@@ -65,20 +65,31 @@ extension Help {
         return lines
     }
 
-    /// Breaks at spaces; a longer word has a line of its own.
+    /// Breaks at spaces, but not within quotes, where a command stands; what is longer has a line of its own.
     static func wrapped(_ text: String, width: Int) -> [String] {
         var lines: [String] = []
         for paragraph in text.split(separator: "\n", omittingEmptySubsequences: false) {
             var line = ""
-            for word in paragraph.split(separator: " ") {
+            for word in words(paragraph) {
                 if !line.isEmpty, line.count + 1 + word.count > width {
                     lines.append(line)
                     line = ""
                 }
-                line += line.isEmpty ? String(word) : " " + word
+                line += line.isEmpty ? word : " " + word
             }
             lines.append(line)
         }
         return lines
+    }
+
+    /// Words, and what stands in quotes as one of them.
+    private static func words(_ text: Substring) -> [String] {
+        var words: [String] = []
+        var open = false
+        for part in text.split(separator: " ") {
+            if open, let last = words.popLast() { words.append(last + " " + part) } else { words.append(String(part)) }
+            if part.count(where: { $0 == "\"" }) % 2 == 1 { open.toggle() }
+        }
+        return words
     }
 }

@@ -2,10 +2,29 @@ internal import CPlatform
 
 @main struct Main {
     static func main() {
+        holdStandardDescriptors()
         // A reader of our output that goes away must not kill us between a charge and its settling.
         signet_ignore_signal(SIGPIPE)
+        // Nor may a limit on the size of files (RLIMIT_FSIZE): write(2) answers EFBIG then, which is told as any failure.
+        signet_ignore_signal(SIGXFSZ)
         signet_crash_quietly()
-        exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
+        let done = run(Array(CommandLine.arguments.dropFirst()))
+        exit(Output.settled(done).rawValue)
+    }
+
+    /// Puts something unusable where a standard descriptor is closed.
+    ///
+    /// Else the next file to be opened had its number: a record of the store would be read as a PIN, or written over with
+    /// an answer. With the wrong direction each use fails with EBADF, as it does where nothing is there.
+    private static func holdStandardDescriptors() {
+        for number in STDIN_FILENO...STDERR_FILENO {
+            var status = stat()
+            // SAFETY: `status` lives through the call.
+            if unsafe fstat(number, &status) == 0 || signet_errno() != EBADF { continue }
+            // The lowest free number is taken, which is this one, since those below are open (open(2)).
+            // SAFETY: the literal is a terminated string.
+            _ = unsafe signet_openat(AT_FDCWD, "/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY, 0)
+        }
     }
 
     /// Does what the arguments ask for.

@@ -1,17 +1,46 @@
 internal import CPlatform
+internal import Synchronization
 
 /// Where words go: data to standard output, messages to standard error.
 ///
 /// Prompts and progress go to the terminal itself.
 enum Output {
+    /// Why data could not be written, as errno; 0 where all of it was.
+    private static let lost = Atomic<Int32>(0)
+
     /// Writes data as it is.
-    static func data(_ text: String) { write(text, to: STDOUT_FILENO) }
+    static func data(_ text: String) {
+        let code = write(text, to: STDOUT_FILENO)
+        if code != 0 { lost.store(code, ordering: .relaxed) }
+    }
+
+    /// The exit code when all is said: an answer that nobody got is told, and is no success.
+    static func settled(_ done: ExitCode) -> ExitCode {
+        guard let failure = failure(writing: lost.load(ordering: .relaxed), after: done) else { return done }
+        message(failure.message, hint: failure.hint)
+        return failure.exit
+    }
+
+    /// What a failed write means; nil where nothing failed, or where the reader wanted no more (`| head -1`).
+    static func failure(writing code: Int32, after done: ExitCode) -> Failure? {
+        let why: String
+        switch code {
+        case 0, EPIPE: return nil
+        case ENOSPC, EDQUOT: why = "no space is left there"
+        case EFBIG: why = "the limit on the size of files is reached"
+        case EBADF: why = "it is closed"
+        default: why = "writing failed with errno \(code)"
+        }
+        return Failure(
+            .notWritten, "the answer cannot be written to standard output: \(why)",
+            hint: "the command itself ended with exit status \(done.rawValue)")
+    }
 
     /// Writes one message, and a hint where there is one.
     static func message(_ text: String, hint: String? = nil) {
         var lines = text.isEmpty ? "" : "signet: \(text)\n"
         if let hint { lines += "hint: \(hint)\n" }
-        write(lines, to: STDERR_FILENO)
+        _ = write(lines, to: STDERR_FILENO)
     }
 
     /// A table with aligned columns; the last one is not padded.
@@ -56,7 +85,15 @@ enum Output {
             })
     }
 
-    private static func write(_ text: String, to descriptor: Int32) {
+    /// A word that was typed, for a message: printable, and no longer than a line holds.
+    static func name(_ word: String) -> String {
+        let limit = 64
+        let shown = text(Array(word.utf8.prefix(4 * limit + 4)))
+        return shown.count > limit ? shown.prefix(limit) + "…" : shown
+    }
+
+    /// Answers the errno that ended it, or 0.
+    private static func write(_ text: String, to descriptor: Int32) -> Int32 {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             // SAFETY: the buffer lives through the call.
@@ -64,8 +101,9 @@ enum Output {
             if written > 0 {
                 rest = rest.dropFirst(written)
             } else if signet_errno() != EINTR {
-                return
+                return signet_errno()
             }
         }
+        return 0
     }
 }

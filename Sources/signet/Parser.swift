@@ -48,7 +48,7 @@ struct Parser {
         if words.isEmpty, next == "--version" { return .version(json: rest.contains(Option.json.name)) }
         if next.hasPrefix("-") { throw unknownOption(next, words) }
         let candidates = commands.filter { $0.path.starts(with: words) }.map { $0.path[words.count] }
-        let typed = (words + [next]).joined(separator: " ")
+        let typed = Output.name((words + [next]).joined(separator: " "))
         if let near = Parser.nearest(to: next, among: candidates) {
             let meant = (words + [near]).joined(separator: " ")
             throw Failure(.usage, "there is no command \"\(typed)\"", hint: "did you mean \"signet \(meant)\"?")
@@ -61,7 +61,8 @@ struct Parser {
         if commands.contains(where: { $0.path.starts(with: words) }) {
             return .help(.group(words.joined(separator: " ")))
         }
-        throw Failure(.usage, "there is no command \"\(words.joined(separator: " "))\"", hint: nearestHelp([]))
+        throw Failure(
+            .usage, "there is no command \"\(Output.name(words.joined(separator: " ")))\"", hint: nearestHelp([]))
     }
 
     private func parse(_ command: Command, _ rest: ArraySlice<String>) throws(Failure) -> Request {
@@ -77,12 +78,18 @@ struct Parser {
             } else if word == "--help" || word == "-h" {
                 return .help(.command(command.name))
             } else {
-                options.append(try option(word, of: command, &rest))
+                let taken = try option(word, of: command, &rest)
+                if let option = command.options.first(where: { $0.name == taken.name }), option.value != nil,
+                    !option.repeats, options.contains(where: { $0.name == taken.name })
+                {
+                    throw Failure(.usage, "\(taken.name) is given twice", hint: nearestHelp(command.path))
+                }
+                options.append(taken)
             }
         }
         if operands.count > command.operandLimit {
             throw Failure(
-                .usage, "\"\(command.name)\" does not take \"\(operands[command.operandLimit])\"",
+                .usage, "\"\(command.name)\" does not take \"\(Output.name(operands[command.operandLimit]))\"",
                 hint: nearestHelp(command.path))
         }
         return .run(Invocation(command: command, options: options, operands: operands))
@@ -109,7 +116,10 @@ struct Parser {
     }
 
     private func unknownOption(_ word: String, _ path: [String]) -> Failure {
-        Failure(.usage, "there is no option \"\(word)\" here", hint: nearestHelp(path))
+        Failure(
+            .usage, "there is no option \"\(Output.name(word))\" here",
+            hint: path.isEmpty && word == Option.json.name
+                ? "options stand after the command: \"sudo signet status --json\"" : nearestHelp(path))
     }
 
     private func nearestHelp(_ path: [String]) -> String {

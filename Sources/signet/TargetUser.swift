@@ -72,7 +72,7 @@ extension TargetUser {
             return .success(TargetUser(invoker.uid, invoker.name, invokedBy: invoker.uid))
         }
         guard let account = try surroundings.accountNamed(Array(option.utf8)) else {
-            let name = Output.text(Array(option.utf8))
+            let name = Output.name(option)
             return .failure(Failure(.usage, "there is no user \"\(name)\"", hint: "see \"getent passwd\""))
         }
         return .success(

@@ -9,6 +9,8 @@ struct CommandConversation: Conversation, ~Copyable {
     private let userName: [UInt8]
     /// In the place of the prompt for the current PIN or a recovery code, which speak to the user, who is locked out.
     private let secretPrompt: String?
+    /// Why nothing could be read last.
+    private(set) var problem: InputProblem?
 
     private enum Source: ~Copyable {
         case terminal(Terminal)
@@ -41,12 +43,15 @@ struct CommandConversation: Conversation, ~Copyable {
         switch source {
         case .nobody: throw .unusable
         case .standardInput:
-            guard let line = StandardInput.readSecretLine(limit: Terminal.answerLimit) else { throw .unusable }
-            return line
+            do throws(InputProblem) { return try StandardInput.readSecretLine(limit: Terminal.answerLimit) } catch {
+                problem = error
+                throw .unusable
+            }
         case .terminal(let terminal):
             do throws(Terminal.Interruption) {
                 return try terminal.readHidden(text(of: prompt))
             } catch {
+                if error == .tooLong { problem = .tooLong }
                 throw error == .cancelled ? .cancelled : .unusable
             }
         }

@@ -202,7 +202,7 @@ import Testing
         }
         let slow = actor.enroll(2, [.types(Machine.pin)], touches: [.matched(index: 1)])
         #expect(other?.outcome?.approved == true)
-        #expect(slow.refusal == .ledger(.unavailable))
+        #expect(slow.refusal == .ledger(.changedMeanwhile))
         #expect(machine.disk.prints?.entries.map(\.finger.number) == [7, 8])
         #expect(machine.disk.violations.isEmpty)
     }

@@ -236,6 +236,7 @@ final class FakeStore: RecordStore {
         let stored = Disk.Prints(generation: prints.generation, entries: prints.entries, templates: bytes)
         try writing(.savePrints) {
             disk.needsLock("wrote the prints", process)
+            disk.damage.removeAll { $0.kind == .prints }
             disk.prints = stored
         }
     }

@@ -120,6 +120,7 @@ private func managed(_ act: ManagementAct) -> JournalEvent { .management(act, by
             (managed(.recoveryCodeUsed), "event=management act=recovery_code_used by=user"),
             (managed(.approved(prints: 2)), "event=management act=approved prints=2 by=user"),
             (managed(.deactivated), "event=management act=deactivated by=user"),
+            (managed(.printsDiscarded), "event=management act=prints_discarded by=user"),
             (managed(.adopted), "event=management act=adopted by=user"),
             (managed(.purged), "event=management act=purged by=user"),
             (

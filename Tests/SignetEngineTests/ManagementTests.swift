@@ -89,6 +89,44 @@ import Testing
         #expect(machine.disk.violations.isEmpty)
     }
 
+    /// Catches a PIN that is replaced by the proof of one that is no longer in force.
+    @Test func ofTwoChangesAtOnceOneHolds() throws {
+        let machine = Machine()
+        try machine.setUp()
+        let change: (inout Actor.Tasks, inout FakeScreen) throws(ManagementRefusal) -> Void = {
+            (tasks, screen) throws(ManagementRefusal) in try tasks.changePIN(on: &screen)
+        }
+        let slow = machine.process("slow")
+        var asked = 0
+        var quick: ManagementRefusal?
+        slow.process.onCall = { call in
+            if call == .ask { asked += 1 }
+            guard call == .ask, asked == 2 else { return }
+            quick = machine.process("quick").run([.types(Machine.pin), .types(newPIN), .types(newPIN)], change).refusal
+        }
+        let later = slow.run([.types(Machine.pin), .types("739164"), .types("739164")], change)
+        #expect(asked == 3 && quick == nil)
+        #expect(later.refusal == .ledger(.changedMeanwhile))
+        #expect(opens(machine, newPIN) && !opens(machine, "739164"))
+        #expect(machine.disk.violations.isEmpty)
+    }
+
+    /// Catches a full or read-only disk that is told as "try again".
+    @Test(arguments: [(Int32(28), LedgerFailure.full), (122, .full), (30, .readOnly), (5, .unavailable)])
+    func theDisksRefusalIsTold(errno: Int32, failure: LedgerFailure) throws {
+        let machine = Machine()
+        try machine.setUp()
+        let actor = machine.process()
+        actor.process.storeError = .system(errno: errno)
+        actor.process.onCall = { [unowned process = actor.process] call in
+            if call == .ask { process.failAt = process.calls.count + 2 }
+        }
+        let run = actor.run([.types(Machine.pin)]) { (tasks, screen) throws(ManagementRefusal) in
+            try tasks.changePIN(on: &screen)
+        }
+        #expect(run.refusal == .ledger(failure))
+    }
+
     /// Catches a PIN that goes while prints stay in a reader's memory, and one that goes for a wrong PIN.
     @Test func thePINGoesLast() throws {
         let machine = Machine()
@@ -209,6 +247,40 @@ import Testing
         away.sensor.present = []
         let rest = away.run([.types(Machine.pin)], delete(.all))
         #expect(rest.outcome?.leftOnReader == 1 && rest.outcome?.remaining == 0)
+    }
+
+    /// Catches a damaged record of prints that takes the PIN with it, goes without the PIN, or lets an old approval hold.
+    @Test func unreadablePrintsGoAndThePINStays() throws {
+        let machine = Machine()
+        try machine.setUp(prints: two())
+        machine.disk.damage = [(.prints, .damaged)]
+        let before = try #require(machine.disk.attempts?.generation)
+        let finger = try #require(index)
+        #expect(
+            machine.process().run([.types(Machine.pin)], delete(.finger(finger))).refusal == .ledger(.recordUnusable))
+        #expect(machine.process().run([.cancels], delete(.all)).refusal == .cancelled)
+        #expect(machine.disk.damage.count == 1)
+        let deleted = machine.process().run([.types(Machine.pin)], delete(.all))
+        #expect(deleted.outcome?.unreadable == true && deleted.refusal == nil)
+        #expect(machine.disk.prints == Disk.Prints(generation: before + 1))
+        #expect(machine.disk.identity?.approvals.isEmpty == true && opens(machine, Machine.pin))
+        let actor = machine.process()
+        _ = actor.authenticate([.enter], touches: [.matched(index: 0)])
+        #expect(actor.sensor.arms == 0)
+        let enrolled = machine.process().enroll(7, [.types(Machine.pin)], touches: [.matched(index: 0)])
+        #expect(enrolled.outcome?.approved == true)
+        #expect(machine.disk.violations.isEmpty)
+    }
+
+    /// Catches prints that are thrown away although an administrator can mend what is wrong.
+    @Test(arguments: [RecordFault.unsafe, .newer, .renamed, .keyLost])
+    func printsThatCanBeMendedStay(fault: RecordFault) throws {
+        let machine = Machine()
+        try machine.setUp(prints: two())
+        machine.disk.damage = [(.prints, fault)]
+        let admin = machine.process("admin", isAdministrator: true)
+        #expect(admin.run([.cannotBeAsked], byAdministrator: true, delete(.all)).refusal == .ledger(.recordUnusable))
+        #expect(machine.disk.prints?.entries.count == 2)
     }
 
     /// Catches an administrator's deletion after which fingers still count, and one that asks for the user's PIN.

@@ -30,4 +30,8 @@ int signet_list(int folder, void *_Nullable context,
 /// S_ISUID and its like are macros: the permission bits, with set-id and sticky bits.
 static inline mode_t signet_permissions(mode_t mode) { return mode & 07777; }
 
+/// The room of the file system that `path` lies in: 1 where a user's records fit (64 KiB), 0 where they do not, -1 where it
+/// is read-only, -2 where the system does not say. In C, for struct and function statvfs(3) have one name.
+int signet_room(const char *_Nonnull path);
+
 #endif

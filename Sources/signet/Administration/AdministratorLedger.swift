@@ -60,8 +60,14 @@ enum AdministratorLedger {
     ) -> UserStatus {
         do throws(StoreError) {
             var ledger = try open(target, configuration)
-            return ledger.status(
+            var status = ledger.status(
                 uid: target.uid, userName: target.name, fingersAllowed: configuration.finger, readers: readers)
+            if status.record == .notSetUp,
+                StoreInspection.hasHalfRecord(root: UserStore.standardRoot, uid: target.uid)
+            {
+                status.record = .faulty(.identity, .missing)
+            }
+            return status
         } catch {
             // No store was ever made: nobody has a PIN.
             let condition = error == .fault(.store, .missing) ? RecordCondition.notSetUp : RecordCondition(error)
@@ -94,6 +100,7 @@ enum AdministratorLedger {
         case .unavailable:
             Failure(
                 .busy, "the store or the clock cannot be used now", hint: "try again, or see \"sudo signet doctor\"")
+        case .full, .readOnly, .changedMeanwhile: Failure(failure, target)
         }
     }
 }

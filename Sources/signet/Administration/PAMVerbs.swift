@@ -5,7 +5,8 @@ internal import SignetRecords
 
 extension Option {
     /// Given several times, the folders are looked into in turn.
-    fileprivate static let folder = Option("--dir", value: "DIR", "look here before /etc/pam.d and /usr/lib/pam.d")
+    fileprivate static let folder = Option(
+        "--dir", value: "DIR", repeats: true, "look here before /etc/pam.d and /usr/lib/pam.d")
 }
 
 extension Command {

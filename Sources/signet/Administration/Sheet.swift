@@ -62,6 +62,16 @@ enum Sheet {
         return ([prefix + line] + below.map { space + $0 }).joined(separator: "\n") + "\n"
     }
 
+    /// What to do, behind an arrow: a command stays on one line whatever the width, for it is there to be copied.
+    static func remedy(_ text: String, indent: Int, width: Int) -> String {
+        let programs = ["sudo", "signet", "chown", "chmod", "systemctl", "getent"]
+        guard let first = text.split(separator: " ").first, programs.contains(String(first)), !text.contains(", ")
+        else {
+            return hanging(String(repeating: " ", count: indent) + "→ ", text, width: width)
+        }
+        return String(repeating: " ", count: max(min(indent, width - text.count - 2), 2)) + "→ " + text + "\n"
+    }
+
     static func padded(_ text: String, to width: Int) -> String {
         text + String(repeating: " ", count: max(width - text.count, 0))
     }

@@ -43,7 +43,7 @@ enum StatusText {
             text +=
                 whole.count <= width
                 ? whole + "\n"
-                : Sheet.hanging("", line, width: width) + Sheet.hanging("  → ", need.command, width: width)
+                : Sheet.hanging("", line, width: width) + Sheet.remedy(need.command, indent: 2, width: width)
         }
         return text
     }

@@ -13,6 +13,9 @@ extension Command {
             the PIN; 1: no PIN is set; 4: the records cannot be used; 6: the PIN waits or is disabled.
             """
     ) { (invocation) throws(Failure) in
+        if invocation.has(.user), invocation.has(Option("--all", "")) {
+            throw Failure(.usage, "either --user or --all, not both", hint: "see \"signet status --help\"")
+        }
         let verb = StatusVerb(invocation)
         return invocation.has(Option("--all", "")) ? try verb.all() : try verb.one()
     }

@@ -1,3 +1,4 @@
+internal import CPlatform
 internal import SignetEngine
 internal import SignetPolicy
 internal import SignetRecords
@@ -163,8 +164,22 @@ extension RecordCondition {
         case .notSetUp: "not set up"
         case .faulty(let kind, let fault): "\(kind.words) \(fault.words)"
         case .busy: "in use by another program"
-        case .refused(let number): "cannot be read now (errno \(number))"
+        case .refused(let number): RecordCondition.words(errno: number)
         case .clockUnreadable: "the clock cannot be read"
+        }
+    }
+}
+
+extension RecordCondition {
+    /// What the file system's refusal means.
+    private static func words(errno number: Int32) -> String {
+        switch number {
+        case ENOSPC, EDQUOT: "no space is left on the file system of /var/lib/signet"
+        case EROFS: "the file system of /var/lib/signet is read-only"
+        case EMFILE, ENFILE: "cannot be read now: too many files are open"
+        case ENOMEM: "cannot be read now: memory is short"
+        case EIO: "cannot be read: the disk failed"
+        default: "cannot be read now (errno \(number))"
         }
     }
 }
@@ -187,7 +202,8 @@ extension Attention {
     /// What is the matter; it follows the user's name.
     var words: String {
         switch self {
-        case .recordFaulty(let kind, let fault): "the record \"\(kind.words)\" is \(fault.words)"
+        case .recordFaulty(let kind, let fault):
+            "the record \"\(kind.words)\" is \(fault.words)" + Attention.consequence(kind, fault)
         case .renamed: "the records were made under another name; purge them if that was somebody else"
         case .notSetUp: "no PIN is set"
         case .pinDisabled: "the PIN is disabled"
@@ -199,13 +215,25 @@ extension Attention {
         }
     }
 
+    /// What is lost with a record, and that a backup is the better way.
+    private static func consequence(_ kind: RecordKind, _ fault: RecordFault) -> String {
+        switch (kind, fault) {
+        case (_, .unsafe), (_, .keyLost), (_, .newer), (.store, _), (.values, _): ""
+        case (.prints, _): "; the PIN still works: restore it from a backup, or delete the fingers and enrol anew"
+        case (.identity, .missing): "; restore it from a backup, or set a new PIN, and then activate the fingers"
+        default: "; restore it from a backup, or delete everything, and set a new PIN then"
+        }
+    }
+
     /// The command that mends it.
     func command(for user: String) -> String {
         switch self {
         case .recordFaulty(_, .unsafe), .recordFaulty(_, .keyLost), .recordFaulty(.store, _), .recordFaulty(.values, _):
             "sudo signet doctor"
         case .recordFaulty(_, .newer): "install the later version again"
-        case .recordFaulty: "sudo signet user purge --user \(user)"
+        case .recordFaulty(.prints, _): "sudo signet delete --all --user \(user)"
+        case .recordFaulty(.identity, .missing): "sudo signet pin set --user \(user)"
+        case .recordFaulty: "sudo signet user purge --yes --user \(user)"
         // Right for one person under two names only: whoever made the records keeps the PIN. So the words name the other way.
         case .renamed: "sudo signet user adopt --user \(user)"
         case .notSetUp: "sudo signet pin set --user \(user)"

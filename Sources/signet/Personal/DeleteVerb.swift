@@ -50,6 +50,13 @@ struct DeleteAnswer: Encodable, Equatable {
     }
 
     static func text(of outcome: FingersDeleted, _ target: TargetUser) -> String {
+        if outcome.unreadable {
+            return """
+                The damaged record of fingerprints is replaced by an empty one; the PIN stays.
+                Prints may lie in a reader's memory still, where nothing matches them.
+
+                """
+        }
         let names = outcome.fingers.map(\.name).joined(separator: ", ")
         let remain = outcome.remaining == 1 ? "finger remains" : "fingers remain"
         var text = "Deleted: \(names). \(outcome.remaining) \(remain).\n"

@@ -13,7 +13,7 @@ extension Command {
             """
     ) { (invocation) throws(Failure) in
         let finger = invocation.operands.isEmpty ? nil : try Finger(argument: invocation.operands)
-        var task = try PersonalTask(invocation, creating: true, asking: .user)
+        var task = try PersonalTask(invocation, creating: true, asking: .userWithReader)
         try task.enroll(finger, invocation)
         return .yes
     }

@@ -13,7 +13,7 @@ extension Finger {
             let names = Finger.all.map(\.argument)
             let near = Parser.nearest(to: typed, among: names)
             throw Failure(
-                .usage, "\"\(Output.text(Array(typed.utf8)))\" is no finger",
+                .usage, "\"\(Output.name(typed))\" is no finger",
                 hint: near.map { "did you mean \"\($0)\"?" }
                     ?? "left or right, then thumb, index, middle, ring or little: \"right-index\"")
         }

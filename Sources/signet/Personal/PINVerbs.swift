@@ -2,6 +2,7 @@ internal import SignetEngine
 
 extension Option {
     fileprivate static let standardInput = Option("--stdin", "read the PIN, one line, from standard input")
+    fileprivate static let yes = Option("--yes", "remove it although services ask for it, or it is somebody else's")
 }
 
 extension Command {
@@ -10,8 +11,9 @@ extension Command {
         "pin set", "set the first PIN", options: [.user, .standardInput, .json],
         details: """
             Asks twice for a PIN and shows the recovery code that goes with it, once. With --user an administrator sets a \
-            PIN for somebody, also in the place of a lost one: that user is told, and switches fingers on again with \
-            "sudo signet activate". With --stdin a program gives the PIN; no recovery code is made then.
+            PIN for somebody, also in the place of a lost one: no recovery code is made, that user is told, and switches \
+            fingers on again with "sudo signet activate". With --stdin a program gives the PIN, as one line; no recovery \
+            code is made then either.
             """
     ) { (invocation) throws(Failure) in
         var task = try PersonalTask(
@@ -42,12 +44,17 @@ extension Command {
 
     /// `signet pin remove`.
     static let pinRemove = Command(
-        "pin remove", "remove PIN, recovery code and all else that is kept", options: [.user, .json],
+        "pin remove", "remove PIN, recovery code and all else that is kept", options: [.user, .yes, .json],
         details: """
-            Fingers go first, with "sudo signet delete --all". Where sudo or login ask Signet and nothing else, they let \
-            nobody in who has no PIN: see to that before.
+            Fingers go first, with "sudo signet delete --all": while one is enrolled, nothing is removed. Where sudo or \
+            login ask Signet and nothing else, they let nobody in who has no PIN; so that, and the removal of somebody \
+            else's PIN, takes --yes.
             """
     ) { (invocation) throws(Failure) in
+        if !invocation.has(.yes) {
+            let target = try Machine.target(invocation)
+            if let refusal = PINRemoval.refusal(target, closed: PINRemoval.closedServices()) { throw refusal }
+        }
         var task = try PersonalTask(invocation, asking: .user)
         try task.run { (tasks, screen) throws(ManagementRefusal) in try tasks.removePIN(on: &screen) }
         let target = task.target
@@ -85,6 +92,29 @@ extension Command {
 
                 """)
         return .yes
+    }
+}
+
+/// What follows when a PIN goes.
+enum PINRemoval {
+    /// Services that let nobody in but by Signet, and so nobody without a PIN.
+    static func closedServices() -> [String] {
+        ServiceFiles.guarded().filter { name in
+            !StackReview.grantsForPassword(Array(name.utf8)) { ServiceFiles.read($0) }
+        }
+    }
+
+    /// Why it needs a second word; nil where nobody is shut out, and the PIN is the caller's own.
+    static func refusal(_ target: TargetUser, closed services: [String]) -> Failure? {
+        let whose = target.byAdministrator ? target.text : "you"
+        if !services.isEmpty {
+            return Failure(
+                .no, "without a PIN, these let \(whose) in no more: \(services.joined(separator: ", "))",
+                hint: "take Signet out of their files in /etc/pam.d first; to remove the PIN all the same, add --yes")
+        }
+        guard target.byAdministrator else { return nil }
+        return Failure(
+            .no, "this would delete PIN, recovery code and counters of \(target.text)", hint: "to do it, add --yes")
     }
 }
 

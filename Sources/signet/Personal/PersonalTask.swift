@@ -20,6 +20,8 @@ struct PersonalTask: ~Copyable {
         case person
         /// The same; but an administrator can go on without the user's PIN, and without a terminal.
         case user
+        /// The same; but whoever lays a finger on the reader has to be told when, so that a terminal must be there.
+        case userWithReader
         /// A program that gives one PIN.
         case program
         case nobody
@@ -37,10 +39,10 @@ struct PersonalTask: ~Copyable {
         switch asking {
         case .user where target.byAdministrator && Terminal() == nil, .nobody: person = .withNobody(about: target)
         case .program: person = .onStandardInput(with: target)
-        case .user where target.byAdministrator:
+        case .user where target.byAdministrator, .userWithReader where target.byAdministrator:
             let prompt = "PIN of \(target.text), or Enter to go on without it: "
             person = try .onTerminal(with: target, secretPrompt: prompt)
-        case .person, .user: person = try .onTerminal(with: target, secretPrompt: secretPrompt)
+        case .person, .user, .userWithReader: person = try .onTerminal(with: target, secretPrompt: secretPrompt)
         }
         let ledger = try Machine.ledger(for: target, configuration, creating: creating)
         self.target = target
@@ -57,6 +59,9 @@ struct PersonalTask: ~Copyable {
     mutating func run<Outcome>(
         _ body: (inout Tasks, inout TerminalScreen) throws(ManagementRefusal) -> Outcome
     ) throws(Failure) -> Outcome {
-        do throws(ManagementRefusal) { return try body(&tasks, &screen) } catch { throw Failure(error, target) }
+        do throws(ManagementRefusal) { return try body(&tasks, &screen) } catch {
+            if error == .nobodyToAsk, let problem = tasks.person.problem { throw Failure(problem) }
+            throw Failure(error, target)
+        }
     }
 }

@@ -99,6 +99,18 @@ extension Failure {
             self.init(
                 .busy, "signet's record for \(target.text) cannot be used just now",
                 hint: "try again; the journal says why")
+        case .full:
+            self.init(
+                .busy, "no space is left on the file system of /var/lib/signet",
+                hint: "make room, as \"df /var/lib/signet\" shows, and run it again")
+        case .readOnly:
+            self.init(
+                .busy, "the file system of /var/lib/signet cannot be written",
+                hint: "see \"findmnt --target /var/lib/signet\", and mount it for writing")
+        case .changedMeanwhile:
+            self.init(
+                .busy, "somebody else changed signet's record for \(target.text) meanwhile, and nothing was done",
+                hint: "see \"sudo signet status\", and run it again")
         }
     }
 

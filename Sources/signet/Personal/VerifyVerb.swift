@@ -63,7 +63,7 @@ struct VerifyAnswer: Encodable, Equatable {
         case "finger": "Finger recognised.\n"
         case "pin": "PIN recognised.\n"
         case .some: "Recovery code recognised.\n"
-        case nil: "Not recognised.\n"
+        case nil: reason == "cancelled" ? "Cancelled.\n" : "Not recognised.\n"
         }
     }
 }

@@ -1,4 +1,5 @@
 import CPlatform
+import SignetPlatform
 import SignetPolicy
 import SignetRecords
 import Testing
@@ -22,6 +23,14 @@ struct DoctorTests {
         #expect(DoctorReport(Array(lines.dropLast())).exit == .yes)
         #expect(Output.json(report).contains("\"failures\":1"))
         #expect(Output.json(report).contains("\"level\":\"fail\",\"remedy\":\"sudo signet pam check sudo\""))
+    }
+
+    // Would catch: lines that a terminal breaks, and a command that cannot be copied since it was broken.
+    @Test(arguments: [24, 40])
+    func `a long command is neither broken nor at the margin`(width: Int) {
+        let command = "sudo chown root:root /var/lib/signet/users/1000 && sudo chmod 700 /var/lib/signet/users/1000"
+        let text = DoctorReport([DoctorLine(.fail, "user alice", "is open", remedy: command)]).text(width: width)
+        #expect(text.contains("\n  → \(command)\n"))
     }
 
     // Would catch: lines that a terminal breaks, and a command that cannot be copied since it was broken.
@@ -56,6 +65,33 @@ struct DoctorTests {
         for fault in [RecordFault.damaged, .foreign, .otherUser, .newer, .missing, .unsafe, .keyLost] {
             #expect(Doctor.lines(alice, status(.faulty(.prints, fault))).map(\.level) == [.fail])
         }
+    }
+
+    // Would catch: a remedy that leads back to doctor, one without what it takes, and one that takes the PIN for a print.
+    @Test func `damaged records have a way out`() {
+        func line(_ kind: RecordKind, _ fault: RecordFault, leak: StoreLeak? = nil) -> DoctorLine? {
+            let status = UserStatus(
+                uid: 1000, userName: Array("alice".utf8), record: .faulty(kind, fault), readers: .problem(.noReader))
+            return Doctor.lines(.user(uid: 1000, name: status.userName), status, leak: leak).first
+        }
+        let folder = StoreLeak(path: Array("/s/users/1000".utf8), isFolder: true, matter: .openMode)
+        #expect(line(.identity, .unsafe, leak: folder)?.remedy == "sudo chmod 700 /s/users/1000")
+        let file = StoreLeak(path: Array("/s/users/1000/prints".utf8), isFolder: false, matter: .foreignOwner)
+        #expect(
+            line(.prints, .unsafe, leak: file)?.remedy.map { $0.hasPrefix("sudo chown root:root /s/users") } == true)
+        #expect(line(.prints, .damaged)?.remedy == "sudo signet delete --all --user alice")
+        #expect(line(.identity, .missing)?.remedy == "sudo signet pin set --user alice")
+        #expect(line(.attempts, .damaged)?.remedy == "sudo signet user purge --yes --user alice")
+        for kind in [RecordKind.identity, .prints, .attempts] {
+            #expect(line(kind, .damaged)?.text.contains("restore it from a backup") == true)
+        }
+    }
+
+    // Would catch: a full or read-only store that is called healthy, or one with room that is not.
+    @Test func `the store needs room`() {
+        #expect(Doctor.lines(.some, "/s").isEmpty && Doctor.lines(.unknown, "/s").isEmpty)
+        #expect(Doctor.lines(.none, "/s").map(\.level) == [.fail])
+        #expect(Doctor.lines(.readOnly, "/s").first?.text.contains("read-only") == true)
     }
 
     // Would catch: a check that crashes, or that leaves somebody without a way out, on the machine as it is.

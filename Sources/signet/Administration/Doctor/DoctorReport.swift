@@ -65,13 +65,8 @@ struct DoctorReport: Encodable, Equatable {
             if whole.count <= width {
                 text += whole + "\n"
             } else {
-                // A command that is broken by a line's end cannot be copied, so that only words are wrapped.
-                let isCommand = remedy.hasPrefix("sudo ")
-                var space = prefix.count > width / 2 ? 4 : prefix.count
-                if isCommand { space = max(min(space, width - remedy.count - 2), 0) }
-                let indent = String(repeating: " ", count: space) + "→ "
                 text += Sheet.hanging(prefix, line.text, width: width)
-                text += isCommand ? indent + remedy + "\n" : Sheet.hanging(indent, remedy, width: width)
+                text += Sheet.remedy(remedy, indent: prefix.count > width / 2 ? 4 : prefix.count, width: width)
             }
         }
         return text + counts + "\n"

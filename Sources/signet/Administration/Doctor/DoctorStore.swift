@@ -23,13 +23,36 @@ extension Doctor {
         do throws(FileFault) { _ = try SecureFolder(path: root) } catch {
             return [DoctorLine(.fail, "store", "others than root can look into \(path)", remedy: "chmod 700 \(path)")]
         }
-        return [.ok("store", "\(path) is root's alone")] + keyLines()
+        return [.ok("store", "\(path) is root's alone")] + roomLines() + keyLines()
+    }
+
+    /// Whether a PIN can be set, or a try be counted, on the store's file system.
+    private func roomLines() -> [DoctorLine] { Doctor.lines(StoreInspection.room(at: root), Output.text(root)) }
+
+    static func lines(_ room: StoreInspection.Room, _ path: String) -> [DoctorLine] {
+        switch room {
+        case .some, .unknown: []
+        case .none:
+            [
+                DoctorLine(
+                    .fail, "store", "no space is left on the file system of \(path): nothing can be set or changed",
+                    remedy: "make room, as \"df \(path)\" shows")
+            ]
+        case .readOnly:
+            [
+                DoctorLine(
+                    .fail, "store",
+                    "the file system of \(path) is read-only: no try can be counted, and nobody gets in",
+                    remedy: "mount it for writing; \"findmnt --target \(path)\" shows it")
+            ]
+        }
     }
 
     private func keyLines() -> [DoctorLine] {
         let path = Output.text(root) + "/key"
         // Without its key or values nothing in the store can ever be opened again, not even to purge one user.
-        let lost = "restore \(Output.text(root)) from a backup; else rm -r \(Output.text(root)), and set each PIN anew"
+        let lost =
+            "restore \(Output.text(root)) from a backup; else \"rm -r \(Output.text(root))\", and set each PIN anew"
         do throws(StoreError) {
             let key = try FileEnclave.read(root: root)
             _ = try StoreValues(root: root, masterKey: key)
@@ -74,7 +97,8 @@ extension Doctor {
             return [
                 DoctorLine(
                     .fail, "records", "the users' folder cannot be read",
-                    remedy: "chown root:root and chmod 700 \(Output.text(root))/users")
+                    remedy:
+                        "sudo chown root:root \(Output.text(root))/users && sudo chmod 700 \(Output.text(root))/users")
             ]
         }
         var lines: [DoctorLine] = []
@@ -82,7 +106,7 @@ extension Doctor {
         for owner in owners {
             let status = AdministratorLedger.status(
                 of: TargetUser(owner), loaded.configuration, readers: .problem(.noReader))
-            let found = Doctor.lines(owner, status)
+            let found = Doctor.lines(owner, status, leak: StoreInspection.leak(root: root, uid: owner.uid))
             if found.isEmpty { usable += 1 }
             lines += found
         }
@@ -93,7 +117,9 @@ extension Doctor {
     }
 
     /// What is to be said of one user's records; nothing where they are usable.
-    static func lines(_ owner: RecordOwner, _ status: UserStatus) -> [DoctorLine] {
+    ///
+    /// `leak` is what others than root can open of them.
+    static func lines(_ owner: RecordOwner, _ status: UserStatus, leak: StoreLeak? = nil) -> [DoctorLine] {
         switch owner {
         case .orphan(let uid):
             return [
@@ -118,6 +144,9 @@ extension Doctor {
             ]
         case .faulty: break
         }
+        if case .faulty(_, .unsafe) = status.record, let leak {
+            return [DoctorLine(.fail, "user \(status.label)", leak.words, remedy: leak.remedy)]
+        }
         return status.attention.compactMap { attention in
             let level: DoctorLine.Level
             switch attention {
@@ -128,6 +157,29 @@ extension Doctor {
             }
             return DoctorLine(
                 level, "user \(status.label)", attention.words, remedy: attention.command(for: status.label))
+        }
+    }
+}
+
+extension StoreLeak {
+    private var name: String { Output.text(path) }
+
+    /// What is the matter with it.
+    var words: String {
+        switch matter {
+        case .wrongKind: "\(name) is a link, or no \(isFolder ? "folder" : "file")"
+        case .foreignOwner: "\(name) is not root's"
+        case .openMode: "others than root may open \(name)"
+        }
+    }
+
+    /// The command that closes it.
+    var remedy: String {
+        let mode = "sudo chmod \(isFolder ? "700" : "600") \(name)"
+        switch matter {
+        case .wrongKind: return "put back the real \(isFolder ? "folder" : "file") from a backup"
+        case .foreignOwner: return "sudo chown root:root \(name) && \(mode)"
+        case .openMode: return mode
         }
     }
 }
