@@ -48,6 +48,8 @@ struct CommandConversation: Conversation, ~Copyable {
                 throw .unusable
             }
         case .terminal(let terminal):
+            // A question that was stopped is asked again: nothing was cancelled by that.
+            defer { Resumption.watch() }
             do throws(Terminal.Interruption) {
                 return try terminal.readHidden(text(of: prompt))
             } catch {

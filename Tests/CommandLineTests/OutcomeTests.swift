@@ -54,6 +54,20 @@ import Testing
         #expect(VerifyAnswer(.refused(.authenticationFailed), alice).text == "Not recognised.\n")
     }
 
+    /// Catches a task that was stopped and ends without a word when it goes on.
+    @Test func goingOnIsNoticed() {
+        Resumption.watch()
+        // To the process: the threads of the tests have all signals blocked.
+        #expect(kill(getpid(), SIGCONT) == 0)
+        var turns = 0
+        while !Resumption.happened, turns < 1000 {
+            _ = poll(nil, 0, 10)
+            turns += 1
+        }
+        #expect(Resumption.happened)
+        #expect(!Failure.stopped.message.isEmpty && Failure.stopped.exit == .cancelled)
+    }
+
     /// Catches a command that is broken where it is quoted.
     @Test func quotedCommandsStayWhole() {
         let text = "A finger is switched on again with \"sudo signet activate\", and so on."

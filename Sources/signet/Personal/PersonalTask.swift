@@ -59,9 +59,16 @@ struct PersonalTask: ~Copyable {
     mutating func run<Outcome>(
         _ body: (inout Tasks, inout TerminalScreen) throws(ManagementRefusal) -> Outcome
     ) throws(Failure) -> Outcome {
+        Resumption.watch()
         do throws(ManagementRefusal) { return try body(&tasks, &screen) } catch {
+            if error == .cancelled, Resumption.happened { throw .stopped }
             if error == .nobodyToAsk, let problem = tasks.person.problem { throw Failure(problem) }
             throw Failure(error, target)
         }
     }
+}
+
+extension Failure {
+    /// The program was stopped while a finger was awaited.
+    static var stopped: Failure { Failure(.cancelled, "stopping it cancelled it", hint: "run it again") }
 }
