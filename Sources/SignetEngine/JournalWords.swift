@@ -82,6 +82,7 @@ extension JournalLine {
             add(key, "biometry_lockout")
             add("limit", number: Int(limit))
         case .pinRequiredAfterBoot: add(key, "pin_required_after_boot")
+        case .pinNeverUsed: add(key, "pin_never_used")
         case .pinRequiredStale: add(key, "pin_required_stale")
         case .remote: add(key, "remote")
         case .lidClosed: add(key, "lid_closed")

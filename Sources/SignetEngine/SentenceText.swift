@@ -34,6 +34,7 @@ extension Prompt {
         case .biometryLockout(let limit):
             SentenceParts.locked(limit) + " Type your PIN to switch it on again: "
         case .pinRequiredAfterBoot: "Type your PIN (first use since start-up): "
+        case .pinNeverUsed: "Type your PIN (first use of it): "
         case .pinRequiredStale: "Type your PIN (first use for some time): "
         case .readerNotAvailable(let problem): problem.sentence + " " + typeYourPIN
         case .notTouched: "The reader was not touched in time. " + typeYourPIN
@@ -89,6 +90,7 @@ extension Notice {
         case .enrollmentChanged(let change): SentenceParts.changed(change) + " Run \"sudo signet activate\"."
         case .biometryLockout(let limit): SentenceParts.locked(limit) + " Your PIN switches it on again."
         case .pinRequiredAfterBoot: "Your PIN is needed once after start-up. Then touch the reader."
+        case .pinNeverUsed: "Your PIN is needed once, for somebody else set it. Then touch the reader."
         case .pinRequiredStale: "Your PIN is needed once, after some time without it. Then touch the reader."
         case .remote: "Fingerprints are for a person at the machine, and this session is remote."
         case .lidClosed: "The lid is closed over the reader. Open it and try again."

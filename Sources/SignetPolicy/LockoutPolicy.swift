@@ -119,7 +119,8 @@ package struct LockoutPolicy: Equatable, Sendable {
 
     /// Why the PIN is needed before a finger counts (rule 7); nil where it was given within this boot and in time.
     package func freshness(_ attempts: Attempts, at now: BootInstant) -> FingerClosure? {
-        guard let last = attempts.lastPIN, last.boot == now.boot else { return .pinRequiredAfterBoot }
+        guard let last = attempts.lastPIN else { return .pinNeverUsed }
+        guard last.boot == now.boot else { return .pinRequiredAfterBoot }
         guard let passed = last.seconds(until: now), passed < freshSeconds else { return .pinRequiredStale }
         return nil
     }

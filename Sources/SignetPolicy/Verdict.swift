@@ -12,6 +12,8 @@ package enum FingerClosure: Equatable, Sendable {
     case biometryLockout(limit: UInt8)
     /// First use since start-up.
     case pinRequiredAfterBoot
+    /// The user has not used the PIN that somebody else set.
+    case pinNeverUsed
     /// The last PIN is too long ago.
     case pinRequiredStale
     case remote

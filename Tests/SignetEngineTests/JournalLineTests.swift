@@ -94,6 +94,7 @@ private func managed(_ act: ManagementAct) -> JournalEvent { .management(act, by
             ),
             (closed(.biometryLockout(limit: 5)), "event=finger_closed reason=biometry_lockout limit=5"),
             (closed(.pinRequiredAfterBoot), "event=finger_closed reason=pin_required_after_boot"),
+            (closed(.pinNeverUsed), "event=finger_closed reason=pin_never_used"),
             (closed(.pinRequiredStale), "event=finger_closed reason=pin_required_stale"),
             (closed(.remote), "event=finger_closed reason=remote"),
             (closed(.lidClosed), "event=finger_closed reason=lid_closed"),

@@ -48,7 +48,7 @@ enum PINStories {
         Story(
             name: "PIN set by an administrator", prepare: { try $0.setUp(byAdministrator: true) }, answers: [.right],
             outcome: .granted(.pin),
-            met: [.notice(.pinSetByAdministrator), .prompt(.pin(because: .pinRequiredAfterBoot))],
+            met: [.notice(.pinSetByAdministrator), .prompt(.pin(because: .pinNeverUsed))],
             after: { machine, _ in
                 let next = machine.process()
                 #expect(Outcome(next.authenticate([.right])) == .granted(.pin))

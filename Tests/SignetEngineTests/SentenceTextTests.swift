@@ -57,6 +57,7 @@ private let sudo = Array("sudo".utf8)
                 "Fingerprint is off after 1 failed try. Type your PIN to switch it on again: "
             ),
             (.pin(because: .pinRequiredAfterBoot), "Type your PIN (first use since start-up): "),
+            (.pin(because: .pinNeverUsed), "Type your PIN (first use of it): "),
             (.pin(because: .pinRequiredStale), "Type your PIN (first use for some time): "),
             (.pin(because: .readerNotAvailable(.noReader)), "No reader was found. Type your PIN: "),
             (.pin(because: .notTouched), "The reader was not touched in time. Type your PIN: "),
@@ -140,6 +141,7 @@ private let sudo = Array("sudo".utf8)
             ),
             (.biometryLockout(limit: 5), "Fingerprint is off after 5 failed tries. Your PIN switches it on again."),
             (.pinRequiredAfterBoot, "Your PIN is needed once after start-up. Then touch the reader."),
+            (.pinNeverUsed, "Your PIN is needed once, for somebody else set it. Then touch the reader."),
             (.pinRequiredStale, "Your PIN is needed once, after some time without it. Then touch the reader."),
             (.remote, "Fingerprints are for a person at the machine, and this session is remote."),
             (.lidClosed, "The lid is closed over the reader. Open it and try again."),

@@ -149,7 +149,7 @@ import Testing
     /// Catches a finger that counts before the first PIN of a boot, or after 72 hours.
     @Test func fingersNeedAFreshPIN() {
         var attempts = Attempts()
-        #expect(policy.freshness(attempts, at: at(10)) == .pinRequiredAfterBoot)
+        #expect(policy.freshness(attempts, at: at(10)) == .pinNeverUsed)
         attempts.lastPIN = at(10)
         #expect(policy.freshness(attempts, at: at(10)) == nil)
         #expect(policy.freshness(attempts, at: at(10 + 72 * 3600 - 1)) == nil)

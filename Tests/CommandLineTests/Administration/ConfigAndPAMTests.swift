@@ -125,7 +125,7 @@ struct AdministratorVerbTests {
         let closures: [FingerClosure] = [
             .switchedOff, .noTerminal, .notEnrolled, .notApproved,
             .enrollmentChanged(EnrollmentChange(added: 0, removed: 0)), .biometryLockout(limit: 5),
-            .pinRequiredAfterBoot,
+            .pinRequiredAfterBoot, .pinNeverUsed,
             .pinRequiredStale, .remote, .lidClosed, .background, .triesUsedUp, .notTouched,
         ]
         let problems = (1...13).compactMap { ReaderProblem(rawValue: $0) }
