@@ -48,9 +48,15 @@ import Testing
         } catch { why = error }
         #expect(echoWasOff.value.withLock { $0 }, "the echo was never off")
         #expect(signet_terminal_echoes(master) == 1, "the echo stays off")
-        var shown = [UInt8](repeating: 0, count: 256)
-        let count = signet_read_within(master, &shown, shown.count, 1000)
-        return (answer, why, Array(shown.prefix(max(0, count))))
+        // What was written at two times can come in two pieces; a line's end is written last on every path.
+        var shown: [UInt8] = []
+        while shown.last != 0x0A {
+            var piece = [UInt8](repeating: 0, count: 256)
+            let count = signet_read_within(master, &piece, piece.count, 1000)
+            if count <= 0 { break }
+            shown += piece.prefix(count)
+        }
+        return (answer, why, shown)
     }
 
     /// Catches an answer that is shown, changed or cut, and an echo that stays off.
