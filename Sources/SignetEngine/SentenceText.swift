@@ -75,8 +75,6 @@ extension Notice {
         case .pinsDiffer: "The two PINs differ. Type them again."
         case .recoveryCodeUsedUp:
             "Your recovery code is used up. Make a new one with \"sudo signet recovery-code new\"."
-        case .standInReader: "This is a stand-in reader."
-        case .confirmTouch: "Touch once more to confirm."
         }
     }
 

@@ -108,7 +108,7 @@ extension Notice {
     /// Whether a program that asks for silence may be spared it.
     var isSmallTalk: Bool {
         switch self {
-        case .nothingTyped, .standInReader: true
+        case .nothingTyped: true
         default: false
         }
     }

@@ -49,6 +49,4 @@ package enum Notice: Equatable, Sendable {
     case pinRefused(PINWeakness)
     case pinsDiffer
     case recoveryCodeUsedUp
-    case standInReader
-    case confirmTouch
 }

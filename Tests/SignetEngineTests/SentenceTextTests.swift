@@ -118,8 +118,6 @@ private let sudo = Array("sudo".utf8)
                 .recoveryCodeUsedUp,
                 "Your recovery code is used up. Make a new one with \"sudo signet recovery-code new\"."
             ),
-            (.standInReader, "This is a stand-in reader."),
-            (.confirmTouch, "Touch once more to confirm."),
             (.retry(.general), "That touch could not be read. Touch again."),
             (.retry(.tooShort), "Swipe a little further and try again."),
             (.retry(.centreFinger), "Centre your finger and touch again."),
