@@ -82,6 +82,7 @@ where
             sensor.close()
             session = nil
         }
+        fieldIsOpen = false
         do throws(ConversationError) {
             let answer = try person.askForSecret(ledger.caller == .anotherPerson ? prompt.forAStranger : prompt)
             guard answer.count > 0 else { return .answeredNothing }
@@ -91,6 +92,43 @@ where
             return .answered
         } catch {
             return .notAnswered(timedOut: error == .timedOut)
+        }
+    }
+
+    /// Shows the field that is attended to while the reader is opened and a touch awaited.
+    mutating func openField() -> AuthenticationEvent {
+        fieldIsOpen = person.openField(.pinBeforeTouch)
+        // The person can type from here on; the helper starts meanwhile.
+        if fieldIsOpen { sensor.prepare() }
+        return fieldIsOpen ? .fieldOpened : .noField
+    }
+
+    /// The person leaves the field, and comes back or not.
+    ///
+    /// Every charge is settled; no reader is open for somebody who looks at something else.
+    mutating func awaitReturn() -> AuthenticationEvent {
+        sensor.close()
+        session = nil
+        sensor.stopListening()
+        do throws(ConversationError) {
+            try person.awaitReturn(.pinBeforeTouch)
+            return .returned
+        } catch {
+            fieldIsOpen = false
+            return .notAnswered(timedOut: error == .timedOut)
+        }
+    }
+
+    /// Takes what was typed at the open field, where that is what happened there.
+    mutating func take(_ event: FieldEvent) -> FieldEvent {
+        guard event == .answered else { return event }
+        fieldIsOpen = false
+        do throws(ConversationError) {
+            secret = try person.takeAnswer()
+            sensor.startClosing()
+            return .answered
+        } catch {
+            return error == .timedOut ? .timedOut : .cancelled
         }
     }
 

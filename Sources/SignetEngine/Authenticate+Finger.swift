@@ -12,8 +12,11 @@ where
         guard let state = try ledger.load() else { return .unusable(damaged: true) }
         guard let set = ledger.readablePrints() else { return .fingerClosed(.notApproved) }
         let present: [ReaderDescription]
-        do throws(ReaderProblem) { present = try sensor.readers() } catch {
-            return .fingerClosed(.readerNotAvailable(error))
+        do throws(SensorStop) { present = try sensor.readers(beside: &person) } catch {
+            switch error {
+            case .problem(let problem): return .fingerClosed(.readerNotAvailable(problem))
+            case .setAside(let event): return setAside(event)
+            }
         }
         var problem = ReaderProblem.noReader
         var closure: FingerClosure?
@@ -26,8 +29,13 @@ where
                 continue
             }
             let opened: OpenedReader
-            do throws(ReaderProblem) { opened = try sensor.open(reader, for: set, gallery: gallery) } catch {
-                problem = error
+            do throws(SensorStop) {
+                opened = try sensor.open(reader, for: set, gallery: gallery, beside: &person)
+            } catch {
+                switch error {
+                case .problem(let why): problem = why
+                case .setAside(let event): return setAside(event)
+                }
                 sensor.close()
                 continue
             }
@@ -43,14 +51,25 @@ where
             session = candidate
             return .readerOpened
         }
+        if closure == nil, problem == .busy, let holder = sensor.holder { person.readerIsHeld(by: holder) }
         return .fingerClosed(closure ?? .readerNotAvailable(problem))
+    }
+
+    /// What happened at the field before a finger was charged.
+    private mutating func setAside(_ event: FieldEvent) -> AuthenticationEvent {
+        switch take(event) {
+        case .answered: .answered
+        case .left: .left
+        case .cancelled: .notAnswered(timedOut: false)
+        case .timedOut: .notAnswered(timedOut: true)
+        }
     }
 
     mutating func armReader() -> AuthenticationEvent {
         do throws(ReaderProblem) {
-            try sensor.arm()
+            try sensor.arm(beside: &person)
             // Now that no signal can end the program in between: a PIN typed instead of touching must not stand there in clear.
-            person.hideTyping()
+            if !fieldIsOpen { person.hideTyping() }
             return .armed
         } catch {
             return .touched(.readerFailed(error))
@@ -59,7 +78,7 @@ where
 
     mutating func awaitTouch() -> AuthenticationEvent {
         guard let session else { return .unusable(damaged: false) }
-        switch sensor.awaitTouch(seconds: Int(request.configuration.fingerTimeout)) {
+        switch sensor.awaitTouch(seconds: Int(request.configuration.fingerTimeout), beside: &person) {
         case .matched(let index):
             // The index is the helper's word: outside the gallery it is no match at all.
             guard index >= 0, index < session.gallery.count else { return .touched(.readerFailed(.helperFailed)) }
@@ -71,6 +90,7 @@ where
         case .timedOut(fingerSeen: false): return .touched(.notTouched(interrupted: false))
         case .interrupted(fingerSeen: true): return .touched(.interrupted)
         case .interrupted(fingerSeen: false): return .touched(.notTouched(interrupted: true))
+        case .setAside(let event, let fingerSeen): return .touched(.setAside(take(event), fingerSeen: fingerSeen))
         case .failed(let problem): return .touched(.readerFailed(problem))
         }
     }
@@ -84,9 +104,10 @@ where
             // What is left to decide is on disk; the reader closes meanwhile.
             sensor.startClosing()
             return try ledger.settleMatch(session, index: index).map { .fingerClosed($0) } ?? .settled
-        case .notTouched: return .settledFailure(.finger(try ledger.refundFinger()))
+        case .notTouched, .setAside(_, fingerSeen: false): return .settledFailure(.finger(try ledger.refundFinger()))
         // What was not proven untouched stays charged: a frozen or killed helper would be a free guess otherwise.
-        case .failed, .readerFailed, .interrupted: return .settledFailure(.finger(try ledger.settleFingerFailure()))
+        case .failed, .readerFailed, .interrupted, .setAside(_, fingerSeen: true):
+            return .settledFailure(.finger(try ledger.settleFingerFailure()))
         }
     }
 }

@@ -13,18 +13,21 @@ package struct AuthenticationRequest: Equatable, Sendable {
     package var pinAllowed: Bool
     /// Whether a person can be asked to touch, and be told why.
     package var terminal: Bool
+    /// Whether a field on the terminal can be read while a touch is awaited.
+    package var field: Bool
     /// Why the surroundings close the finger path: an argument, a remote caller, the lid, a background job.
     package var fingerClosure: FingerClosure?
 
     package init(
         configuration: Configuration, userExists: Bool, userName: [UInt8], pinAllowed: Bool, terminal: Bool,
-        fingerClosure: FingerClosure?
+        field: Bool = false, fingerClosure: FingerClosure?
     ) {
         self.configuration = configuration
         self.userExists = userExists
         self.userName = userName
         self.pinAllowed = pinAllowed
         self.terminal = terminal
+        self.field = field
         self.fingerClosure = fingerClosure
     }
 }
@@ -45,6 +48,8 @@ package struct Authentication<
     var session: ReaderSession?
     /// The position in the reader's gallery of the print that matched.
     var matchedIndex: Int?
+    /// Whether the field stands open beside the reader.
+    var fieldIsOpen = false
 
     /// Takes ownership of the adapters.
     package init(
@@ -62,7 +67,8 @@ package struct Authentication<
     /// Whatever happens, the reader is closed, the lock is free, and signals that came meanwhile act.
     package mutating func run() -> Verdict {
         var machine = AuthenticationMachine(
-            pinAllowed: request.pinAllowed, fingerTries: request.configuration.fingerTries, terminal: request.terminal)
+            pinAllowed: request.pinAllowed, fingerTries: request.configuration.fingerTries, terminal: request.terminal,
+            field: request.field)
         var event = facts()
         while true {
             let step = machine.handle(event)
@@ -77,6 +83,7 @@ package struct Authentication<
 
     private mutating func finish(_ verdict: Verdict) {
         if ledger.openCharge != nil { ledger.abandonCharge() }
+        person.closeField()
         person.showTyping()
         sensor.close()
         ledger.log.record(.authentication(verdict: verdict, attempts: ledger.lastAttempts))
@@ -94,6 +101,8 @@ package struct Authentication<
             case .chargePIN: return try ledger.charge(.pin).map { .doorClosed($0) } ?? .charged
             case .comparePIN: return try compare(.pin)
             case .settlePIN(let right): return try settle(.pin, right: right)
+            case .openField: return openField()
+            case .awaitReturn: return awaitReturn()
             case .openReader: return try openReader()
             case .chargeFinger: return try ledger.chargeFinger().map { .fingerClosed($0) } ?? .charged
             case .armReader: return armReader()

@@ -61,10 +61,10 @@ where
             case .timedOut(fingerSeen: false):
                 try refundTouch()
                 throw .notConfirmed
-            case .interrupted(fingerSeen: false):
+            case .interrupted(fingerSeen: false), .setAside(_, fingerSeen: false):
                 try refundTouch()
                 throw .cancelled
-            case .interrupted(fingerSeen: true):
+            case .interrupted(fingerSeen: true), .setAside(_, fingerSeen: true):
                 try settleFailedTouch()
                 throw .cancelled
             case .failed(let problem):

@@ -132,6 +132,8 @@ package enum Touch: Equatable, Sendable {
     case timedOut(fingerSeen: Bool)
     /// A signal asks the caller to stop; it stays pending until `stopListening`.
     case interrupted(fingerSeen: Bool)
+    /// Something happened at the open field; whether a finger lay on the reader since arming is the living helper's word.
+    case setAside(FieldEvent, fingerSeen: Bool)
     /// The reader or its helper failed; a finger may have lain on it.
     case failed(ReaderProblem)
 }
@@ -171,22 +173,36 @@ package enum EnrollmentProgress: Equatable, Sendable {
     case retry(RetryReason)
 }
 
+/// Why a reader is not listed or opened.
+package enum SensorStop: Error, Equatable, Sendable {
+    case problem(ReaderProblem)
+    /// Something happened at the open field first; nothing was compared.
+    case setAside(FieldEvent)
+}
+
 /// The fingerprint readers, behind a helper process.
+///
+/// Whoever waits for a reader can attend to an open field meanwhile: each wait takes it as `watch`.
 package protocol FingerSensor: ~Copyable {
     /// Starts the helper and waits for nothing, so that it is ready by the time a person has read the prompt.
     ///
     /// No reader is opened. Whatever fails here shows in `readers`.
     mutating func prepare()
     /// All readers there are, none of them opened.
-    mutating func readers() throws(ReaderProblem) -> [ReaderDescription]
+    mutating func readers<Watch: FieldWatch & ~Copyable>(
+        beside watch: inout Watch
+    ) throws(SensorStop) -> [ReaderDescription]
     /// Opens one reader for those prints of `set` that are at `gallery` (indices of its entries, all of this reader).
-    mutating func open(
-        _ reader: ReaderIdentity, for set: borrowing EnrollmentSet, gallery: [Int]
-    ) throws(ReaderProblem) -> OpenedReader
-    /// Arms the opened reader: returns once it waits for a finger.
-    mutating func arm() throws(ReaderProblem)
+    mutating func open<Watch: FieldWatch & ~Copyable>(
+        _ reader: ReaderIdentity, for set: borrowing EnrollmentSet, gallery: [Int], beside watch: inout Watch
+    ) throws(SensorStop) -> OpenedReader
+    /// Who holds the reader that was last found busy, for people to read: "sudo on pts/3"; nil where nobody knows.
+    var holder: [UInt8]? { get }
+    /// Arms the opened reader: returns once it waits for a finger, or once something happened at the field, which
+    /// `awaitTouch` then answers.
+    mutating func arm<Watch: FieldWatch & ~Copyable>(beside watch: inout Watch) throws(ReaderProblem)
     /// Waits for a touch of the armed reader, at most `seconds`; disarms it.
-    mutating func awaitTouch(seconds: Int) -> Touch
+    mutating func awaitTouch<Watch: FieldWatch & ~Copyable>(seconds: Int, beside watch: inout Watch) -> Touch
     /// Enrolls a finger on the opened reader; `progress` is called for each stage. nil: interrupted by a signal.
     mutating func enroll(
         _ finger: Finger, userName: [UInt8], progress: (EnrollmentProgress) -> Void
@@ -202,6 +218,69 @@ package protocol FingerSensor: ~Copyable {
     mutating func stopListening()
 }
 
+extension FingerSensor where Self: ~Copyable {
+    package var holder: [UInt8]? { nil }
+
+    /// All readers there are, with no field beside it.
+    package mutating func readers() throws(ReaderProblem) -> [ReaderDescription] {
+        var nothing = NoField()
+        do throws(SensorStop) { return try readers(beside: &nothing) } catch { throw error.problem }
+    }
+
+    /// Opens one reader, with no field beside it.
+    package mutating func open(
+        _ reader: ReaderIdentity, for set: borrowing EnrollmentSet, gallery: [Int]
+    ) throws(ReaderProblem) -> OpenedReader {
+        var nothing = NoField()
+        do throws(SensorStop) { return try open(reader, for: set, gallery: gallery, beside: &nothing) } catch {
+            throw error.problem
+        }
+    }
+
+    /// Arms the opened reader, with no field beside it.
+    package mutating func arm() throws(ReaderProblem) {
+        var nothing = NoField()
+        try arm(beside: &nothing)
+    }
+
+    /// Waits for a touch, with no field beside it.
+    package mutating func awaitTouch(seconds: Int) -> Touch {
+        var nothing = NoField()
+        return awaitTouch(seconds: seconds, beside: &nothing)
+    }
+}
+
+extension SensorStop {
+    /// Where there is no field nothing can happen at it: an adapter that says so is broken.
+    fileprivate var problem: ReaderProblem {
+        switch self {
+        case .problem(let problem): problem
+        case .setAside: .helperFailed
+        }
+    }
+}
+
+/// An open field, for somebody who waits for something else at the same time.
+package protocol FieldWatch: ~Copyable {
+    /// Readable when a key was pressed; -1 where no field is open.
+    var keys: Int32 { get }
+    /// Readable when a signal is pending that the field holds back; -1 where no field is open.
+    var signals: Int32 { get }
+    /// Milliseconds after which `attend` is to be called though nothing is readable; -1: no need.
+    var patience: Int32 { get }
+    /// Takes what came, without waiting; nil: the person goes on typing.
+    mutating func attend() -> FieldEvent?
+}
+
+/// No field at all.
+package struct NoField: FieldWatch {
+    package init() {}
+    package var keys: Int32 { -1 }
+    package var signals: Int32 { -1 }
+    package var patience: Int32 { -1 }
+    package func attend() -> FieldEvent? { nil }
+}
+
 /// Why nobody answered.
 package enum ConversationError: Error, Equatable, Sendable {
     /// Ctrl-C, Ctrl-D, or a caller that gives no answer.
@@ -213,11 +292,28 @@ package enum ConversationError: Error, Equatable, Sendable {
 }
 
 /// The person, or the program that speaks for them.
-package protocol Conversation: ~Copyable {
+///
+/// Where there is a field on a terminal, it can stay open while a reader is opened and a touch awaited: `openField`,
+/// then whatever takes it as its `FieldWatch`, then `takeAnswer`, `ask` or `closeField`. All else is one question and one
+/// answer.
+package protocol Conversation: FieldWatch, ~Copyable {
     /// Asks for a secret in a hidden field; the answer is at most 512 bytes, without the line's end.
+    ///
+    /// A field that is open gets this prompt, and keeps what was typed.
     mutating func ask(_ prompt: Prompt) throws(ConversationError) -> SecretBytes
-    /// Says one sentence, where there is somewhere to say it.
+    /// Says one sentence, where there is somewhere to say it; at an open field, what concerns the touch becomes its prompt.
     mutating func tell(_ notice: Notice)
+    /// Says who holds a busy reader, before the prompt that speaks of it.
+    mutating func readerIsHeld(by holder: [UInt8])
+    /// Shows a prompt at a field that is read while something else is waited for; false where there is no such field.
+    mutating func openField(_ prompt: Prompt) -> Bool
+    /// Takes what was answered, after `attend` said `answered`; the field is closed then.
+    mutating func takeAnswer() throws(ConversationError) -> SecretBytes
+    /// Lets the person leave, after `attend` said `left`, and waits until they are back; then the field stands open and
+    /// empty with this prompt.
+    mutating func awaitReturn(_ prompt: Prompt) throws(ConversationError)
+    /// Takes prompt and masks off the screen and wipes what was typed; harmless where no field is open.
+    mutating func closeField()
     /// Keeps what is typed off the screen while a touch is awaited; signals that end the program are held back then.
     mutating func hideTyping()
     /// Undoes it and throws away what was typed; harmless where nothing is hidden.
@@ -225,6 +321,15 @@ package protocol Conversation: ~Copyable {
 }
 
 extension Conversation where Self: ~Copyable {
+    package var keys: Int32 { -1 }
+    package var signals: Int32 { -1 }
+    package var patience: Int32 { -1 }
+    package mutating func attend() -> FieldEvent? { nil }
+    package mutating func readerIsHeld(by holder: [UInt8]) {}
+    package mutating func openField(_ prompt: Prompt) -> Bool { false }
+    package mutating func takeAnswer() throws(ConversationError) -> SecretBytes { throw .unusable }
+    package mutating func awaitReturn(_ prompt: Prompt) throws(ConversationError) { throw .unusable }
+    package mutating func closeField() {}
     package mutating func hideTyping() {}
     package mutating func showTyping() {}
 }

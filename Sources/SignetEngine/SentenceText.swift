@@ -9,6 +9,7 @@ extension Prompt {
         switch self {
         case .pin(because: nil): Prompt.typeYourPIN
         case .pin(because: .some(let why)): Prompt.pinText(why)
+        case .pinBeforeTouch: "PIN: "
         case .pinOrTouch: "PIN, or press Enter and touch the reader: "
         case .password: "Password: "
         case .recoveryCode:

@@ -164,7 +164,13 @@ package struct SensorClient: ~Copyable {
 extension SensorClient: FingerSensor {
     package mutating func prepare() { try? start() }
 
-    package mutating func readers() throws(ReaderProblem) -> [ReaderDescription] {
+    package mutating func readers<Watch: FieldWatch & ~Copyable>(
+        beside watch: inout Watch
+    ) throws(SensorStop) -> [ReaderDescription] {
+        do throws(ReaderProblem) { return try readersOnce() } catch { throw .problem(error) }
+    }
+
+    private mutating func readersOnce() throws(ReaderProblem) -> [ReaderDescription] {
         let isPrepared = phase == .idle && helper != nil
         do throws(ReaderProblem) { return try list() } catch {
             // One that was started early may have met its end while the person read; then its successor is asked.
@@ -191,7 +197,15 @@ extension SensorClient: FingerSensor {
         }
     }
 
-    package mutating func open(
+    package mutating func open<Watch: FieldWatch & ~Copyable>(
+        _ reader: ReaderIdentity, for set: borrowing EnrollmentSet, gallery: [Int], beside watch: inout Watch
+    ) throws(SensorStop) -> OpenedReader {
+        do throws(ReaderProblem) { return try openOnce(reader, for: set, gallery: gallery) } catch {
+            throw .problem(error)
+        }
+    }
+
+    private mutating func openOnce(
         _ reader: ReaderIdentity, for set: borrowing EnrollmentSet, gallery: [Int]
     ) throws(ReaderProblem) -> OpenedReader {
         guard gallery.count <= SensorMessage.galleryLimit else { throw .unsupported }
@@ -219,7 +233,7 @@ extension SensorClient: FingerSensor {
         return OpenedReader(description: description, presence: presence, foreignPrints: foreignPrints)
     }
 
-    package mutating func arm() throws(ReaderProblem) {
+    package mutating func arm<Watch: FieldWatch & ~Copyable>(beside watch: inout Watch) throws(ReaderProblem) {
         guard phase == .opened, signals.hold() else { throw refuse() }
         if !tryGoesOn { fingerSeen = false }
         tryGoesOn = false
@@ -239,7 +253,9 @@ extension SensorClient: FingerSensor {
         }
     }
 
-    package mutating func awaitTouch(seconds: Int) -> Touch {
+    package mutating func awaitTouch<Watch: FieldWatch & ~Copyable>(
+        seconds: Int, beside watch: inout Watch
+    ) -> Touch {
         guard case .armed(var confirmed) = phase else { return .failed(refuse()) }
         phase = .opened
         var deadline = Deadline(seconds: max(0, min(seconds, SensorClient.touchSeconds)))

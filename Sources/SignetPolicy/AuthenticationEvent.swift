@@ -10,6 +10,18 @@ package enum FingerCounterDoor: Equatable, Sendable {
     case biometryLockout(limit: UInt8)
 }
 
+/// What happened at the open field while something else was waited for.
+package enum FieldEvent: Equatable, Sendable {
+    /// Enter after at least one character.
+    case answered
+    /// Ctrl-C, Ctrl-D, a signal that ends the program, or a terminal that is gone.
+    case cancelled
+    /// The field stood open for too long.
+    case timedOut
+    /// The person leaves: the job is to be stopped, or the terminal's window lost its focus. Nothing is on the screen.
+    case left
+}
+
 /// What came of an action.
 package enum AuthenticationEvent: Equatable, Sendable {
     case facts(AuthenticationMachine.Facts)
@@ -25,6 +37,10 @@ package enum AuthenticationEvent: Equatable, Sendable {
     case doorClosed(PINLockout)
     /// The finger path is closed: nothing more was charged.
     case fingerClosed(FingerClosure)
+    /// The field is open, and is attended to while the reader is waited for; or there is no such field.
+    case fieldOpened, noField
+    /// The person left the field before a finger was charged, and is back at it.
+    case left, returned
     case readerOpened
     case armed
     /// No try: the same charge goes on with another touch.
@@ -49,6 +65,7 @@ package enum AuthenticationAction: Equatable, Sendable {
     case spendTime
     // The three steps of a PIN are one hold of the user's lock.
     case chargePIN, comparePIN, settlePIN(right: Bool)
+    case openField, awaitReturn
     case openReader, chargeFinger, armReader, awaitTouch
     case settleFinger(AuthenticationMachine.FingerOutcome)
     case chargeRecovery, compareRecovery, settleRecovery(right: Bool)

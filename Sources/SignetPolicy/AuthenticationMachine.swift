@@ -16,6 +16,13 @@ package struct AuthenticationMachine: Equatable, Sendable {
     private let pinAllowed: Bool
     private let fingerTries: UInt8
     private let terminal: Bool
+    /// Whether a field can be read while a touch is awaited; false from when it could not be opened.
+    private var field: Bool
+    /// Whether the field stands open.
+    private var fieldIsOpen = false
+    /// Whether the person knows that the reader waits for them.
+    private var touchIsAnnounced = false
+    private var absences: UInt8 = 0
     /// Whether the PIN's door is open to this caller; false where a share is used up.
     private var pinOpen = true
     /// Whether a recovery code would be taken, which a person with a disabled PIN is told.
@@ -31,9 +38,13 @@ package struct AuthenticationMachine: Equatable, Sendable {
     /// A reader that never decides would else keep the prompt, and the charge, open for ever. One that compares a single
     /// print a touch needs ten for ten fingers.
     package static let touchLimit: UInt8 = 10
+    /// How often the person may leave the field and find the reader armed again; after that the PIN is left.
+    package static let absenceLimit: UInt8 = 3
 
-    /// `terminal` tells whether a person can be asked to touch, and be told why.
-    package init(pinAllowed: Bool, fingerTries: UInt8, terminal: Bool) {
+    /// `terminal` tells whether a person can be asked to touch, and be told why; `field`, whether PIN and finger can be
+    /// waited for at once.
+    package init(pinAllowed: Bool, fingerTries: UInt8, terminal: Bool, field: Bool = false) {
+        self.field = field
         self.pinAllowed = pinAllowed
         self.fingerTries = fingerTries
         self.terminal = terminal
@@ -45,6 +56,7 @@ package struct AuthenticationMachine: Equatable, Sendable {
         case askingUnknown, comparingUnknown
         case askingPIN(touchOffered: Bool)
         case chargingPIN, comparingPIN, settlingPIN(right: Bool)
+        case openingField, away
         case openingReader, chargingFinger
         /// `touch` counts the touches of one try, from 1.
         case arming(touch: UInt8), awaitingTouch(touch: UInt8)
@@ -80,6 +92,8 @@ package struct AuthenticationMachine: Equatable, Sendable {
         case notTouched(interrupted: Bool)
         /// Interrupted while or after a finger lay on the reader: stays charged.
         case interrupted
+        /// Something happened at the field first: refunded where no finger lay on the reader.
+        case setAside(FieldEvent, fingerSeen: Bool)
         /// The reader or its helper failed: stays charged.
         case readerFailed(ReaderProblem)
     }
@@ -110,12 +124,21 @@ package struct AuthenticationMachine: Equatable, Sendable {
         case (.settlingPIN(right: true), .settled): return grant(.pin)
         case (.settlingPIN(right: false), .settledFailure(let door)): return pinFailed(door)
 
+        case (.openingField, .fieldOpened):
+            fieldIsOpen = true
+            return go(.openingReader, .openReader)
+        case (.openingField, .noField):
+            field = false
+            return go(.askingPIN(touchOffered: true), .ask(.pinOrTouch))
+        case (.openingReader, .answered) where fieldIsOpen: return go(.chargingPIN, .chargePIN)
+        case (.openingReader, .left) where fieldIsOpen: return go(.away, .awaitReturn)
+        case (.away, .returned): return returned()
+
         case (.openingReader, .readerOpened): return go(.chargingFinger, .chargeFinger)
         case (.openingReader, .fingerClosed(let why)), (.chargingFinger, .fingerClosed(let why)): return fallBack(why)
         case (.chargingFinger, .charged): return go(.arming(touch: 1), .armReader)
         case (.arming(let touch), .armed):
-            return go(
-                .awaitingTouch(touch: touch), .awaitTouch, saying: triesUsed == 0 && touch == 1 ? .touchTheReader : nil)
+            return go(.awaitingTouch(touch: touch), .awaitTouch, saying: announceTouch())
         case (.arming, .touched(let outcome)), (.awaitingTouch, .touched(let outcome)):
             return settleFinger(outcome)
         case (.awaitingTouch(let touch), .touchAgain(let reason)): return touchAgain(after: touch, reason)
@@ -170,6 +193,7 @@ package struct AuthenticationMachine: Equatable, Sendable {
             return step
         }
         guard pinAllowed, pinOpen else { return go(.openingReader, .openReader, saying: told.first) }
+        if field { return go(.openingField, .openField, saying: told.first) }
         return go(.askingPIN(touchOffered: true), .ask(.pinOrTouch), saying: told.first)
     }
 
@@ -194,6 +218,19 @@ package struct AuthenticationMachine: Equatable, Sendable {
         return go(.askingPIN(touchOffered: false), .ask(terminal ? .pin(because: why) : .password))
     }
 
+    // The prompt of an open field speaks of the touch; after an absence it has to do so again.
+    private mutating func announceTouch() -> Notice? {
+        defer { touchIsAnnounced = true }
+        return touchIsAnnounced ? nil : .touchTheReader
+    }
+
+    private mutating func returned() -> AuthenticationStep {
+        absences += 1
+        touchIsAnnounced = false
+        guard absences <= AuthenticationMachine.absenceLimit else { return fallBack(.triesUsedUp) }
+        return go(.openingReader, .openReader)
+    }
+
     private mutating func touchAgain(after touch: UInt8, _ reason: RetryReason) -> AuthenticationStep {
         guard touch < AuthenticationMachine.touchLimit else { return settleFinger(.failed) }
         return go(.arming(touch: touch + 1), .armReader, saying: .retry(reason))
@@ -202,6 +239,7 @@ package struct AuthenticationMachine: Equatable, Sendable {
     private mutating func settleFinger(_ outcome: FingerOutcome) -> AuthenticationStep {
         // A match counts only from a reader that was armed; while arming, nothing can have been compared.
         if case .arming = state, outcome == .matched { return refuse(.recordUnusable, saying: .systemFault) }
+        if case .setAside = outcome, !fieldIsOpen { return refuse(.recordUnusable, saying: .systemFault) }
         return go(.settlingFinger(outcome), .settleFinger(outcome))
     }
 
@@ -211,7 +249,11 @@ package struct AuthenticationMachine: Equatable, Sendable {
         case .notTouched(interrupted: true), .interrupted: return refuse(.cancelled)
         case .notTouched(interrupted: false): return fallBack(.notTouched)
         case .readerFailed(let problem): return fallBack(.readerNotAvailable(problem))
-        case .failed: break
+        case .setAside(.answered, _): return go(.chargingPIN, .chargePIN)
+        case .setAside(.cancelled, _): return refuse(.cancelled)
+        case .setAside(.timedOut, _): return refuse(.timedOut)
+        case .setAside(.left, fingerSeen: false): return go(.away, .awaitReturn)
+        case .setAside(.left, fingerSeen: true), .failed: break
         }
         triesUsed += 1
         guard case .finger(.open) = door else {
@@ -219,6 +261,7 @@ package struct AuthenticationMachine: Equatable, Sendable {
             return refuse(.recordUnusable, saying: .systemFault)
         }
         guard triesUsed < fingerTries else { return fallBack(.triesUsedUp) }
+        guard outcome == .failed else { return go(.away, .awaitReturn) }
         return go(.chargingFinger, .chargeFinger, saying: .notRecognised)
     }
 

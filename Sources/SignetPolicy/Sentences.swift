@@ -4,6 +4,8 @@ package enum Prompt: Equatable, Sendable {
     case pin(because: FingerClosure?)
     /// The PIN, or Enter and a touch.
     case pinOrTouch
+    /// The PIN, at a field that stays open while the reader is opened; it speaks of no touch yet.
+    case pinBeforeTouch
     /// A program without a terminal: it replaces this very text by its own.
     case password
     /// The PIN is disabled.

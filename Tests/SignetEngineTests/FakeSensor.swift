@@ -25,6 +25,10 @@ final class FakeSensor: FingerSensor {
     private(set) var deleted: [Int] = []
     private(set) var isOpen = false { didSet { process.hasReaderOpen = isOpen } }
     private(set) var isArmed = false
+    /// Whether a finger lies on the reader whenever something happens at the field.
+    var fingerLies = false
+    /// What happened at the field while the reader was armed.
+    private var setAside: FieldEvent?
     /// Whether a helper runs, which every authentication must have ended.
     private(set) var isRunning = false
     private var isClosing = false
@@ -50,22 +54,26 @@ final class FakeSensor: FingerSensor {
         isRunning = true
     }
 
-    func readers() throws(ReaderProblem) -> [ReaderDescription] {
+    var holder: [UInt8]?
+
+    func readers<Watch: FieldWatch & ~Copyable>(beside watch: inout Watch) throws(SensorStop) -> [ReaderDescription] {
         asked("looked for readers")
-        if process.begin(.readers) { throw process.readerProblem }
+        if process.begin(.readers) { throw .problem(process.readerProblem) }
+        if let event = watch.attend() { throw .setAside(event) }
         return present
     }
 
-    func open(
-        _ reader: ReaderIdentity, for set: borrowing EnrollmentSet, gallery: [Int]
-    ) throws(ReaderProblem) -> OpenedReader {
+    func open<Watch: FieldWatch & ~Copyable>(
+        _ reader: ReaderIdentity, for set: borrowing EnrollmentSet, gallery: [Int], beside watch: inout Watch
+    ) throws(SensorStop) -> OpenedReader {
         asked("opened a reader")
         if isOpen { disk.violated("opened a reader while one was open", by: process) }
-        if process.begin(.open) { throw process.readerProblem }
+        if process.begin(.open) { throw .problem(process.readerProblem) }
+        if let event = watch.attend() { throw .setAside(event) }
         opened.append(reader)
         galleries.append(gallery)
-        for closed in notOpening where closed.reader == reader { throw closed.problem }
-        guard let description = present.first(where: { $0.identity == reader }) else { throw .noReader }
+        for closed in notOpening where closed.reader == reader { throw .problem(closed.problem) }
+        guard let description = present.first(where: { $0.identity == reader }) else { throw .problem(.noReader) }
         isOpen = true
         var found: [PrintPresence] = []
         for (position, index) in gallery.enumerated() {
@@ -76,29 +84,35 @@ final class FakeSensor: FingerSensor {
         return OpenedReader(description: description, presence: found, foreignPrints: foreignPrints)
     }
 
-    func arm() throws(ReaderProblem) {
+    func arm<Watch: FieldWatch & ~Copyable>(beside watch: inout Watch) throws(ReaderProblem) {
         asked("armed")
         if process.begin(.arm) { throw process.readerProblem }
         if !isOpen { disk.violated("armed a closed reader", by: process) }
         process.holdsSignals = true
         isArmed = true
         arms += 1
+        if let event = watch.attend() { setAside = event }
     }
 
-    func awaitTouch(seconds: Int) -> Touch {
+    func awaitTouch<Watch: FieldWatch & ~Copyable>(seconds: Int, beside watch: inout Watch) -> Touch {
         asked("waited for a touch")
         let fails = process.begin(.awaitTouch)
         if process.isKilled { return .failed(.helperFailed) }
         if !isArmed { disk.violated("waited for a touch of an idle reader", by: process) }
         isArmed = false
         waits.append(seconds)
+        if let event = setAside ?? watch.attend() {
+            setAside = nil
+            if fingerLies { counted() }
+            return .setAside(event, fingerSeen: fingerLies)
+        }
         let touch = fails ? .failed(process.readerProblem) : touches.isEmpty ? nil : touches.removeFirst()
         switch touch {
         case .matched:
             counted()
             process.evidence.append(.comparedRight(.finger))
         case .notRecognised, .timedOut(fingerSeen: true), .interrupted(fingerSeen: true), .failed: counted()
-        case .retry, .timedOut, .interrupted, nil: break
+        case .retry, .timedOut, .interrupted, .setAside, nil: break
         }
         return touch ?? .timedOut(fingerSeen: false)
     }
