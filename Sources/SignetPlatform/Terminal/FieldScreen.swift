@@ -7,6 +7,8 @@ public struct FieldScreen: ~Copyable {
     private(set) var modes = TerminalModes()
     private(set) var held = FieldSignals()
     var view: FieldView
+    /// The terminal takes nothing: it is waited for once, and not again at each key.
+    private var isStuck = false
 
     init(_ device: consuming TerminalDevice, _ style: FieldStyle) {
         self.device = device
@@ -28,7 +30,7 @@ public struct FieldScreen: ~Copyable {
             held.release()
             return false
         }
-        device.write(reports(true))
+        write(reports(true))
         return true
     }
 
@@ -37,15 +39,14 @@ public struct FieldScreen: ~Copyable {
         // Where another has used the terminal, what the screen shows now must not be taken for rows of ours.
         if !modes.areInForce(device) { view.forget() }
         guard modes.takeAgain(device) else { return false }
-        device.write(reports(true))
+        write(reports(true))
         return true
     }
 
     /// Gives all of it back; a signal that is pending acts before this returns.
     mutating func giveBack() {
         guard modes.areTaken else { return }
-        hide()
-        device.write(reports(false))
+        write(view.hide(width: device.width()) + reports(false))
         modes.giveBack(device)
         modes.forget()
         held.release()
@@ -53,16 +54,21 @@ public struct FieldScreen: ~Copyable {
 
     /// Draws the field so, with a bell where a key was refused.
     mutating func show(_ content: FieldView.Content, ringing: Bool) {
-        device.write(view.show(content, width: device.width()) + (ringing ? [0x07] : []))
+        write(view.show(content, width: device.width()) + (ringing ? [0x07] : []))
     }
 
     /// Takes the field off the screen.
-    mutating func hide() { device.write(view.hide(width: device.width())) }
+    mutating func hide() { write(view.hide(width: device.width())) }
 
     /// Takes the field off the screen and writes a sentence in its place, on a line of its own.
     mutating func say(_ sentence: String) {
         let line = PrintableText.cleaned(Array(sentence.utf8)) + [0x0D, 0x0A]
-        device.write(view.hide(width: device.width()) + line)
+        write(view.hide(width: device.width()) + line)
+    }
+
+    private mutating func write(_ bytes: [UInt8]) {
+        guard !bytes.isEmpty else { return }
+        isStuck = !device.write(bytes, patience: isStuck ? 0 : TerminalDevice.writePatience)
     }
 
     /// Asks the terminal to mark what is pasted, and to tell when its window loses the focus, or to stop both (xterm's

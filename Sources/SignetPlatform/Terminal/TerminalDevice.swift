@@ -10,7 +10,7 @@ struct TerminalDevice: ~Copyable {
     /// How long a writer waits for a terminal that takes nothing, in milliseconds.
     ///
     /// Ctrl-S stops a terminal's output for as long as its owner likes.
-    private static let writePatience = 200
+    static let writePatience = 200
 
     /// Opens the controlling terminal; nil where the process has none.
     init?() { self.init(path: Array("/dev/tty".utf8), isControlling: true) }
@@ -46,12 +46,13 @@ struct TerminalDevice: ~Copyable {
         return columns > 0 ? Int(columns) : 80
     }
 
-    /// Writes bytes, as far as the terminal takes them in time; nothing depends on them.
+    /// Writes bytes, as far as the terminal takes them in time, for nothing depends on them; whether it took them all.
     ///
     /// A job in the background writes nothing: with `stty tostop` that would stop the whole program.
-    borrowing func write(_ bytes: [UInt8]) {
-        guard !bytes.isEmpty, isForeground() else { return }
-        let deadline = Deadline(milliseconds: TerminalDevice.writePatience)
+    @discardableResult
+    borrowing func write(_ bytes: [UInt8], patience: Int = TerminalDevice.writePatience) -> Bool {
+        guard !bytes.isEmpty, isForeground() else { return true }
+        let deadline = Deadline(milliseconds: patience)
         var sent = 0
         while sent < bytes.count {
             // SAFETY: the pointer and the length describe the rest of the array, which lives through the call.
@@ -63,11 +64,12 @@ struct TerminalDevice: ~Copyable {
                 continue
             }
             let reason = written < 0 ? signet_errno() : EIO
-            guard reason == EINTR || reason == EAGAIN, !deadline.hasPassed else { return }
+            guard reason == EINTR || reason == EAGAIN, !deadline.hasPassed else { return false }
             var room = pollfd(fd: descriptor.raw, events: Int16(POLLOUT), revents: 0)
             // SAFETY: one entry, good for the call. An interruption only means another look.
             if reason == EAGAIN { _ = unsafe poll(&room, 1, deadline.pollTimeout) }
         }
+        return true
     }
 
     /// What a read found.
