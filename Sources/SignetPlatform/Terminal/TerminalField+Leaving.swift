@@ -46,6 +46,8 @@ extension TerminalField {
         screen.giveBack()
         // Stops nothing where it is ignored or nobody could let the job go on; then it goes on at once.
         if departure == .stopKey { signet_stop_job() }
+        // One that is still pending is blocked by the caller: it would take the person away again without end.
+        screen.held.refuseStop()
         try awaitForeground()
         guard screen.take() else { throw .unusable }
     }

@@ -16,6 +16,15 @@ import Testing
         return sigismember(&mask, number) == 1
     }
 
+    /// Runs `body` with no signal blocked: the threads of a test's runner block most of them.
+    private func unblocked(_ body: () throws -> Void) rethrows {
+        var none = sigset_t(), before = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        try body()
+    }
+
     private func opened(_ terminal: FieldTerminal, _ style: FieldStyle = FieldStyle()) throws -> TerminalField {
         var field = try one(TerminalField(path: terminal.path, style))
         let isOpen = field.open("Type your PIN: ")
@@ -56,15 +65,17 @@ import Testing
 
     /// Catches a signal that acts while the field stands there, or that is swallowed.
     @Test(arguments: [SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGALRM]) func ending(number: Int32) throws {
-        let terminal = FieldTerminal()
-        var field = try opened(terminal)
-        raise(number)
-        #expect(terminal.event(&field) == .cancelled)
-        terminal.expectScreen([])
-        // Still there to act when it is let go.
-        #expect(signet_take_pending(number) == 1)
-        field.close()
-        #expect(!isBlocked(number) && terminal.isAsBefore)
+        try unblocked {
+            let terminal = FieldTerminal()
+            var field = try opened(terminal)
+            raise(number)
+            #expect(terminal.event(&field) == .cancelled)
+            terminal.expectScreen([])
+            // Still there to act when it is let go.
+            #expect(signet_take_pending(number) == 1)
+            field.close()
+            #expect(!isBlocked(number) && terminal.isAsBefore)
+        }
     }
 
     /// Catches a sudo that is stopped from outside with its ticket's lock.
@@ -78,30 +89,51 @@ import Testing
 
     /// Catches signals that stay blocked, or are let go too early, where reader and field hold them at the same time.
     @Test(arguments: [true, false]) func twoHolders(fieldFirst: Bool) throws {
-        let terminal = FieldTerminal()
-        var reader = HeldSignals()
-        var field = try one(TerminalField(path: terminal.path, FieldStyle()))
-        let holds = reader.hold()
-        let isOpen = field.open("PIN: ")
-        #expect(holds && isOpen && isBlocked(SIGTERM) && isBlocked(SIGWINCH))
-        if fieldFirst { field.close() } else { reader.release() }
-        #expect(isBlocked(SIGTERM) && isBlocked(SIGWINCH) != fieldFirst)
-        field.close()
-        reader.release()
-        for number in [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGALRM, SIGCONT, SIGWINCH] { #expect(!isBlocked(number)) }
+        try unblocked {
+            let terminal = FieldTerminal()
+            var reader = HeldSignals()
+            var field = try one(TerminalField(path: terminal.path, FieldStyle()))
+            let holds = reader.hold()
+            let isOpen = field.open("PIN: ")
+            #expect(holds && isOpen && isBlocked(SIGTERM) && isBlocked(SIGWINCH))
+            if fieldFirst { field.close() } else { reader.release() }
+            #expect(isBlocked(SIGTERM) && isBlocked(SIGWINCH) != fieldFirst)
+            field.close()
+            reader.release()
+            let all = [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGALRM, SIGCONT, SIGWINCH]
+            for number in all { #expect(!isBlocked(number)) }
+        }
     }
 
     /// Catches a signal that the caller blocks and that is let go with ours.
     @Test func whatTheCallerBlocksStaysBlocked() throws {
+        try unblocked {
+            let terminal = FieldTerminal()
+            var one = sigset_t()
+            sigemptyset(&one)
+            sigaddset(&one, SIGALRM)
+            pthread_sigmask(SIG_BLOCK, &one, nil)
+            defer { pthread_sigmask(SIG_UNBLOCK, &one, nil) }
+            var field = try opened(terminal)
+            field.close()
+            #expect(isBlocked(SIGALRM) && !isBlocked(SIGTERM))
+        }
+    }
+
+    /// Catches a caller that blocks the stop signal, and a field that lets the person leave again and again for it.
+    @Test func aStopThatCannotBe() throws {
         let terminal = FieldTerminal()
-        var one = sigset_t()
-        sigemptyset(&one)
-        sigaddset(&one, SIGALRM)
-        pthread_sigmask(SIG_BLOCK, &one, nil)
-        defer { pthread_sigmask(SIG_UNBLOCK, &one, nil) }
+        var stop = sigset_t()
+        sigemptyset(&stop)
+        sigaddset(&stop, SIGTSTP)
+        pthread_sigmask(SIG_BLOCK, &stop, nil)
+        defer { pthread_sigmask(SIG_UNBLOCK, &stop, nil) }
         var field = try opened(terminal)
+        raise(SIGTSTP)
+        #expect(terminal.event(&field) == .left)
+        try field.awaitReturn("PIN: ")
+        terminal.expect(["PIN:"], &field)
         field.close()
-        #expect(isBlocked(SIGALRM) && !isBlocked(SIGTERM))
     }
 
     /// Catches Ctrl-Z that does not stop the job, or leaves the prompt, the modes or what was typed behind; a return that
@@ -109,6 +141,10 @@ import Testing
     @Test func stoppedAndBack() async {
         await #expect(processExitsWith: .success) {
             alarm(20)
+            // The threads of a test's runner block most signals, and children inherit that.
+            var none = sigset_t()
+            sigemptyset(&none)
+            pthread_sigmask(SIG_SETMASK, &none, nil)
             signal(SIGTTOU, SIG_IGN)
             let terminal = FieldTerminal()
             let path = terminal.path.map { CChar(bitPattern: $0) } + [0]
@@ -120,6 +156,7 @@ import Testing
                 require(tty >= 0, 10)
                 let job = startProcess {
                     signal(SIGTTOU, SIG_DFL)
+                    alarm(20)
                     setpgid(0, 0)
                     while tcgetpgrp(tty) != getpgrp() { usleep(1000) }
                     guard var field = TerminalField(FieldStyle()), field.open("PIN: ") else { _exit(20) }
