@@ -92,7 +92,11 @@ extension TerminalField {
             case nil, .focusOut, .ignored: continue
             case .cancel: throw .cancelled
             case .stop: return leave(.stopKey)
-            default: return
+            case .focusIn: return
+            default:
+                // The key only wakes; what comes with it, the rest of a paste, was meant for a field that is not there.
+                _ = screen.takeAgain()
+                return
             }
         }
     }
