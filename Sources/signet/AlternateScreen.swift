@@ -88,7 +88,7 @@ struct AlternateScreen: ~Copyable {
             pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
             pollfd(fd: terminal.raw, events: Int16(POLLIN), revents: 0),
         ]
-        // A new size has no descriptor of its own here: it is looked for a few times a second.
+        // A new size has no descriptor here: it is looked for a few times a second.
         // SAFETY: the array lives through the call, which is told its length.
         let ready = unsafe poll(&watched, nfds_t(watched.count), min(max(milliseconds, 0), 200))
         if ready < 0 { return signet_errno() == EINTR ? .nothing : .lost }
@@ -97,6 +97,9 @@ struct AlternateScreen: ~Copyable {
         if watched[1].revents != 0 { return .lost }
         return width == columns ? .nothing : .resized
     }
+
+    /// Throws away what was typed.
+    borrowing func dropKeys() { _ = tcflush(terminal.raw, TCIFLUSH) }
 
     /// Wipes the screen and puts the terminal back; signals are held on, so that what has to be said can be said.
     mutating func cover() {

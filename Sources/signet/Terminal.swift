@@ -37,13 +37,6 @@ struct Terminal: ~Copyable {
         return columns > 0 ? Int(columns) : 80
     }
 
-    /// Whether a terminal of the kind that TERM names has a cursor to move; without a name, or with "dumb", it gets lines
-    /// only (terminfo(5)).
-    static var movesCursor: Bool {
-        guard let name = Surroundings.environment("TERM") else { return false }
-        return !name.isEmpty && name != "dumb"
-    }
-
     /// Writes text.
     borrowing func write(_ text: String) { write(Array(text.utf8).span) }
 

@@ -10,10 +10,12 @@ struct CommandConversation: Conversation, ~Copyable {
     private let terminal: Terminal?
     /// Where secrets are typed; nil where nobody is at a terminal.
     private var field: TerminalField?
-    /// The user's login name, for sentences that name them.
-    private let userName: [UInt8]
+    /// Whose PIN or finger is asked for, and of what reader.
+    private var asked: Asked
     /// In the place of the prompt for the current PIN or a recovery code, which speak to the user, who is locked out.
     private let secretPrompt: String?
+    /// The terminal while a touch is awaited that no field stands beside.
+    private var silenced: ControllingTerminal?
     /// Why nothing could be read last.
     private(set) var problem: InputProblem?
 
@@ -22,35 +24,46 @@ struct CommandConversation: Conversation, ~Copyable {
     }
 
     private init(
-        _ source: Source, with target: TargetUser, terminal: consuming Terminal? = nil,
+        _ source: Source, _ asked: Asked, terminal: consuming Terminal? = nil,
         field: consuming TerminalField? = nil, secretPrompt: String? = nil
     ) {
         self.source = source
+        self.asked = asked
         self.terminal = terminal
         self.field = field
         self.secretPrompt = secretPrompt
-        userName = target.name
     }
 
     /// The terminal; refuses where there is none, for a secret is never taken from anywhere else unasked.
+    ///
+    /// `secretPrompt` takes the place of the prompt for the current PIN or a recovery code.
     static func onTerminal(
-        with target: TargetUser, _ style: FieldStyle, path: String? = nil, secretPrompt: String? = nil
+        with target: TargetUser, _ configuration: Configuration, secretPrompt: String? = nil
+    ) throws(Failure) -> CommandConversation {
+        let reader = StandInReader.isConfigured(configuration) ? StandInReader.label : nil
+        return try onTerminal(
+            Asked(user: target.name, readerName: reader), .ofCommandLine(configuration), secretPrompt: secretPrompt)
+    }
+
+    /// The same for tests, on the terminal at `path`.
+    static func onTerminal(
+        _ asked: Asked, _ style: FieldStyle, path: String? = nil, secretPrompt: String? = nil
     ) throws(Failure) -> CommandConversation {
         guard let terminal = Terminal(path: path ?? Terminal.controlling),
             let field = path.map({ TerminalField(path: Array($0.utf8), style) }) ?? TerminalField(style)
         else { throw Failure(.no, "there is no terminal to ask on", hint: "run it in a terminal") }
         return CommandConversation(
-            .terminal, with: target, terminal: terminal, field: field, secretPrompt: secretPrompt)
+            .terminal, asked, terminal: terminal, field: field, secretPrompt: secretPrompt)
     }
 
     /// One line of standard input for each question.
     static func onStandardInput(with target: TargetUser) -> CommandConversation {
-        CommandConversation(.standardInput, with: target)
+        CommandConversation(.standardInput, Asked(user: target.name))
     }
 
     /// Nobody, for tasks that ask for nothing.
     static func withNobody(about target: TargetUser) -> CommandConversation {
-        CommandConversation(.nobody, with: target)
+        CommandConversation(.nobody, Asked(user: target.name))
     }
 
     mutating func ask(_ prompt: Prompt) throws(ConversationError) -> SecretBytes {
@@ -73,14 +86,10 @@ struct CommandConversation: Conversation, ~Copyable {
     }
 
     mutating func tell(_ notice: Notice) {
-        if isOpen, let label = FieldLabel.beside(notice) {
-            field?.relabel(label)
-        } else {
-            say(notice.text(user: userName))
-        }
+        if isOpen, let label = notice.label(asked) { field?.relabel(label) } else { say(notice.text(asked)) }
     }
 
-    mutating func readerIsHeld(by holder: [UInt8]) { say(FieldLabel.held(by: holder)) }
+    mutating func readerIsHeld(by holder: [UInt8]) { asked.holder = holder }
 
     private mutating func say(_ sentence: String) {
         switch source {
@@ -97,7 +106,7 @@ struct CommandConversation: Conversation, ~Copyable {
 
     private func text(of prompt: Prompt) -> String {
         if prompt == .recoveryCode || prompt == .currentPIN, let secretPrompt { return secretPrompt }
-        return prompt.text(user: userName, service: Array("signet".utf8))
+        return prompt.text(asked)
     }
 }
 
@@ -152,26 +161,23 @@ extension CommandConversation {
     }
 
     mutating func closeField() { field?.close() }
-}
 
-/// What stands before an open field while a finger would do as well.
-enum FieldLabel {
-    /// The label that a notice about the touch becomes; nil for what is no such notice.
-    static func beside(_ notice: Notice) -> String? {
-        switch notice {
-        case .touchTheReader: "Touch the reader or type your PIN: "
-        case .notRecognised: "Not recognised. Touch again or type your PIN: "
-        case .retry(let reason): reason.sentence + " Or type your PIN: "
-        default: nil
-        }
+    mutating func hideTyping() {
+        guard source == .terminal else { return }
+        silenced = ControllingTerminal()
+        silenced?.hideTyping()
     }
 
-    static func held(by holder: [UInt8]) -> String { "The reader is in use by \(Output.text(holder))." }
+    mutating func showTyping() {
+        silenced?.showTyping()
+        silenced = nil
+    }
 }
 
 extension FieldStyle {
     /// The command line's: sudo passes Ctrl-Z on to it, so that it may stop.
     static func ofCommandLine(_ configuration: Configuration) -> FieldStyle {
-        FieldStyle(mayStop: true, movesCursor: Terminal.movesCursor)
+        FieldStyle(
+            mask: configuration.pinMask.map { [$0] }, mayStop: true, movesCursor: TerminalFacts.movesCursor())
     }
 }

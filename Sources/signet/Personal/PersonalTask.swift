@@ -35,16 +35,15 @@ struct PersonalTask: ~Copyable {
     ) throws(Failure) {
         let target = try Machine.target(invocation)
         let configuration = Machine.configuration()
-        let style = FieldStyle.ofCommandLine(configuration)
         let person: CommandConversation
         switch asking {
         case .user where target.byAdministrator && Terminal() == nil, .nobody: person = .withNobody(about: target)
         case .program: person = .onStandardInput(with: target)
         case .user where target.byAdministrator, .userWithReader where target.byAdministrator:
             let prompt = "PIN of \(target.text), or Enter to go on without it: "
-            person = try .onTerminal(with: target, style, secretPrompt: prompt)
-        case .person, .user, .userWithReader: 
-            person = try .onTerminal(with: target, style, secretPrompt: secretPrompt)
+            person = try .onTerminal(with: target, configuration, secretPrompt: prompt)
+        case .person, .user, .userWithReader:
+            person = try .onTerminal(with: target, configuration, secretPrompt: secretPrompt)
         }
         let ledger = try Machine.ledger(for: target, configuration, creating: creating)
         self.target = target

@@ -2,18 +2,33 @@ internal import SignetSecrets
 
 /// How long a recovery code stands on the screen; the time is told to it.
 struct Exposure: Equatable, Sendable {
-    /// Enough to write 26 characters down.
-    static let usual: Int64 = 60_000
+    /// In milliseconds.
+    struct Times: Equatable, Sendable {
+        /// After that it is covered.
+        var shown: Int64
+        /// Before that no key covers it.
+        var deaf: Int64
 
-    /// Milliseconds of the clock that `step` is told.
+        /// A minute is enough to write 26 characters down. A key of the first second is nobody's who has read them: a second
+        /// Enter, or what a terminal reports by itself, too late for the field before.
+        static let usual = Times(shown: 60_000, deaf: 1_000)
+    }
+
+    /// On the clock that `step` is told.
+    private let hearing: Int64
     private let end: Int64
 
-    init(from now: Int64, milliseconds: Int64) { end = now &+ milliseconds }
+    init(from now: Int64, _ times: Times) {
+        hearing = now &+ times.deaf
+        end = now &+ times.shown
+    }
 
     /// What to do next.
     enum Step: Equatable, Sendable {
         case wait(milliseconds: Int32)
         case redraw
+        /// Throw keys away and wait on.
+        case ignoreKeys
         case cover(Ending)
     }
 
@@ -25,12 +40,15 @@ struct Exposure: Equatable, Sendable {
     /// What follows on what happened.
     func step(after happening: AlternateScreen.Happening, at now: Int64) -> Step {
         switch happening {
-        case .key: return .cover(.key)
         case .signal, .lost: return .cover(.interrupted)
-        case .nothing, .resized: break
+        case .nothing, .resized, .key: break
         }
         guard now < end else { return .cover(.time) }
-        return happening == .resized ? .redraw : .wait(milliseconds: Int32(clamping: end - now))
+        switch happening {
+        case .key: return now < hearing ? .ignoreKeys : .cover(.key)
+        case .resized: return .redraw
+        case .nothing, .signal, .lost: return .wait(milliseconds: Int32(clamping: end - now))
+        }
     }
 }
 
@@ -41,17 +59,20 @@ struct RecoveryCodeScreen: ~Copyable {
     init(on screen: consuming AlternateScreen) { self.screen = screen }
 
     /// Shows the code until a key, a signal or the time covers it; the signal acts when this value goes away.
-    mutating func show(_ code: borrowing SecretBytes, milliseconds: Int64) -> Exposure.Ending {
-        let exposure = Exposure(from: BootMilliseconds.now, milliseconds: milliseconds)
+    mutating func show(_ code: borrowing SecretBytes, _ times: Exposure.Times) -> Exposure.Ending {
+        let exposure = Exposure(from: BootMilliseconds.now, times)
         var columns = screen.width
-        draw(code, columns, seconds: milliseconds / 1000)
+        draw(code, columns, seconds: times.shown / 1000)
         var happening = AlternateScreen.Happening.nothing
         while true {
             switch exposure.step(after: happening, at: BootMilliseconds.now) {
             case .wait(let milliseconds): happening = screen.awaitChange(milliseconds: milliseconds, columns: columns)
             case .redraw:
                 columns = screen.width
-                draw(code, columns, seconds: milliseconds / 1000)
+                draw(code, columns, seconds: times.shown / 1000)
+                happening = .nothing
+            case .ignoreKeys:
+                screen.dropKeys()
                 happening = .nothing
             case .cover(let ending):
                 screen.cover()
@@ -101,7 +122,7 @@ enum RecoveryCodeText {
 
     /// What is said after it was covered; nil where the person has said that it is written down.
     static func afterwards(_ ending: Exposure.Ending) -> String? {
-        let anew = "If you have not written it down, make a new one with \"sudo signet recovery-code new\".\n"
+        let anew = "If you have not written it down, make a new one with \"sudo signet recovery-code new\"."
         switch ending {
         case .key: return nil
         case .time: return "The time is over, and your recovery code is covered. " + anew

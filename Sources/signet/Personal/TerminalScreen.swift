@@ -1,4 +1,5 @@
 internal import SignetEngine
+internal import SignetPlatform
 internal import SignetPolicy
 internal import SignetSecrets
 
@@ -10,8 +11,7 @@ struct TerminalScreen: ManagementScreen, ~Copyable {
     private let path: String
     private let terminal: Terminal?
     private let movesCursor: Bool
-    /// How long a recovery code is shown, in milliseconds.
-    private let exposure: Int64
+    private let exposure: Exposure.Times
     /// Whether recovery codes may be shown.
     let canShowRecoveryCode: Bool
     /// The enrollment's screen while it stands there, and until signals may act.
@@ -21,8 +21,8 @@ struct TerminalScreen: ManagementScreen, ~Copyable {
 
     /// Without a terminal nothing is shown; `showsCodes` is false where a program stands in for the person.
     init(
-        path: String = Terminal.controlling, movesCursor: Bool = Terminal.movesCursor, showsCodes: Bool = true,
-        exposure: Int64 = Exposure.usual
+        path: String = Terminal.controlling, movesCursor: Bool = TerminalFacts.movesCursor(), showsCodes: Bool = true,
+        exposure: Exposure.Times = .usual
     ) {
         let terminal = Terminal(path: path)
         canShowRecoveryCode = showsCodes && terminal != nil
@@ -77,8 +77,8 @@ struct TerminalScreen: ManagementScreen, ~Copyable {
         guard canShowRecoveryCode else { return }
         if movesCursor, let screen = AlternateScreen(path: path, .heard) {
             var shown = RecoveryCodeScreen(on: screen)
-            if let sentence = RecoveryCodeText.afterwards(shown.show(recoveryCode, milliseconds: exposure)) {
-                write(sentence)
+            if let sentence = RecoveryCodeText.afterwards(shown.show(recoveryCode, exposure)) {
+                write(RecoveryCodeText.wrapped(sentence, width) + "\n")
             }
             // A signal that covered it acts here, where nothing is left to put back.
             _ = consume shown

@@ -20,7 +20,7 @@ extension Command {
         }
         let target = try Machine.target(invocation)
         let configuration = Machine.configuration()
-        let person = try CommandConversation.onTerminal(with: target, .ofCommandLine(configuration))
+        let person = try CommandConversation.onTerminal(with: target, configuration)
         let request = AuthenticationRequest(
             configuration: configuration, userExists: true, userName: target.name,
             pinAllowed: !invocation.has(.fingerOnly), terminal: true,
