@@ -9,8 +9,10 @@ struct Exposure: Equatable, Sendable {
         /// Before that no key covers it.
         var deaf: Int64
 
-        /// A minute is enough to write 26 characters down. A key of the first second is nobody's who has read them: a second
-        /// Enter, or what a terminal reports by itself, too late for the field before.
+        /// A minute is enough to write 26 characters down.
+        ///
+        /// A key of the first second is nobody's who has read them: a second Enter, or what a terminal reports by itself,
+        /// too late for the field before.
         static let usual = Times(shown: 60_000, deaf: 1_000)
     }
 

@@ -88,7 +88,8 @@ struct TerminalScreen: ManagementScreen, ~Copyable {
         let columns = width
         write("\n" + RecoveryCodeText.before(columns))
         RecoveryCodeText.write(recoveryCode, columns) { write($0) }
-        write(RecoveryCodeText.after(columns) + "It stays on this terminal: clear it when you have written it down.\n\n")
+        let warning = "It stays on this terminal: clear it when you have written it down."
+        write(RecoveryCodeText.after(columns) + "\n" + RecoveryCodeText.wrapped(warning, columns) + "\n\n")
     }
 
     /// Ends the enrollment's screen; signals that came meanwhile act before this returns.
