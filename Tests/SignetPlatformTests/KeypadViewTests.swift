@@ -55,8 +55,10 @@ import Testing
         screen.take(drawing)
         for line in 1...below { screen.take(Array((line == below ? "PIN: **" : "wrapped\r\n").utf8)) }
         let cursor = (screen.row, screen.column)
-        for key in [KeypadKey.up, .left, .down, .down, .down, .right, .up, .right, .right] {
-            guard case .moved(let from, let to) = keypad.press(key) else { continue }
+        for arrow in [KeypadArrow.up, .left, .down, .down, .down, .right, .up, .right, .right] {
+            let from = keypad.marked
+            keypad.moveMark(arrow)
+            let to = keypad.marked
             screen.take(KeypadView.movingMark(from: from, to: to, below: below))
             #expect((screen.row, screen.column) == cursor)
             for (row, line) in before.enumerated() {

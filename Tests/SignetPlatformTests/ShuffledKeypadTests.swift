@@ -4,8 +4,9 @@ import SignetSecrets
 import Testing
 
 @Suite struct ShuffledKeypadTests {
-    /// Catches a shuffle that favours an order (the classic one swaps with any place and does), or that leaves one out:
-    /// each order of four comes from exactly as many of all possible choices. 12 is a multiple of 4, 3 and 2.
+    /// Catches a shuffle that favours an order (the classic one swaps with any place and does), or that leaves one out.
+    ///
+    /// Each order of four comes from exactly as many of all possible choices. 12 is a multiple of 4, 3 and 2.
     @Test func eachOrderOfFourIsEquallyLikely() throws {
         var times: [[UInt8]: Int] = [:]
         for choices in 0..<(12 * 12 * 12) {
@@ -36,10 +37,12 @@ import Testing
         #expect(Set(times.values) == [256 / count])
     }
 
-    /// Catches an order of ten that is not uniform: chi-square over how often each digit lies in each place, from a fixed
-    /// sequence of random bytes, so that the result is the same each time. As each digit lies somewhere once, the sum is
-    /// weighed by 9/10 and has 81 degrees of freedom (Anderson, Biometrics 15, 1959); the bounds are their quantiles 0.001,
-    /// below which the orders would be dealt in turn, and 0.999.
+    /// Catches an order of ten that is not uniform.
+    ///
+    /// Chi-square over how often each digit lies in each place, from a fixed sequence of random bytes, so that the result
+    /// is the same each time. As each digit lies somewhere once, the sum is weighed by 9/10 and has 81 degrees of freedom
+    /// (Anderson, Biometrics 15, 1959); the bounds are their quantiles 0.001, below which the orders would be dealt in turn,
+    /// and 0.999.
     @Test func tenDigitsLieEverywhereAsOften() throws {
         var generator = SplitMix64(state: 20_261_130)
         var times = [Int](repeating: 0, count: 100)
@@ -83,31 +86,32 @@ import Testing
     /// the ten letters that picks: a typed digit above all, which would give the PIN to the one who logs the keys.
     @Test func onlyTheLettersPick() throws {
         let letters = Array("qweasdzxc v".utf8)
-        var keypad = try made(ShuffledKeypad())
+        let keypad = try made(ShuffledKeypad())
         for character in UInt8.min...UInt8.max where character != 0x20 {
-            let effect = keypad.press(.character(character))
+            let (effect, left) = type(character, on: keypad)
             let small = (0x41...0x5A).contains(character) ? character + 0x20 : character
             if let cell = letters.firstIndex(of: small) {
-                #expect(effect == .picked(cell: cell))
+                #expect(effect == .picked)
                 #expect(ShuffledKeypad.letter(of: cell) == small)
-                #expect(keypad.digit(in: cell) != nil)
+                #expect(left == keypad.digit(in: cell))
             } else {
                 #expect(effect == .refused)
+                #expect(left == 0)
             }
         }
-        #expect(keypad.marked == ShuffledKeypad.firstMarked)
     }
 
     /// Catches a mark that leaves the keypad, wraps around or jumps: from each cell each arrow is tried.
     @Test func arrowsStayOnTheKeypad() throws {
-        let arrows: [(KeypadKey, down: Int, right: Int)] = [(.up, -1, 0), (.down, 1, 0), (.left, 0, -1), (.right, 0, 1)]
+        let arrows: [(KeypadArrow, down: Int, right: Int)] = [
+            (.up, -1, 0), (.down, 1, 0), (.left, 0, -1), (.right, 0, 1),
+        ]
         for cell in 0..<12 {
             for (arrow, down, right) in arrows {
                 var keypad = try keypad(marking: cell)
                 let (row, column) = (cell / 3 + down, cell % 3 + right)
                 let expected = (0..<4).contains(row) && (0..<3).contains(column) ? row * 3 + column : cell
-                let effect = keypad.press(arrow)
-                #expect(effect == .moved(from: cell, to: expected))
+                keypad.moveMark(arrow)
                 #expect(keypad.marked == expected)
             }
         }
@@ -116,11 +120,11 @@ import Testing
     /// Catches a Space that picks something else than what is marked, and a keypad that cannot be used by arrows alone.
     @Test func spacePicksWhatIsMarked() throws {
         for cell in 0..<12 {
-            var keypad = try keypad(marking: cell)
-            let effect = keypad.press(.character(0x20))
-            let expected: KeypadEffect = cell == 9 ? .erase : cell == 11 ? .done : .picked(cell: cell)
+            let keypad = try keypad(marking: cell)
+            let (effect, left) = type(0x20, on: keypad)
+            let expected: KeypadEffect = cell == 9 ? .erase : cell == 11 ? .done : .picked
             #expect(effect == expected)
-            #expect(keypad.marked == cell)
+            #expect(left == keypad.digit(in: cell) ?? 0)
         }
     }
 
@@ -139,12 +143,19 @@ import Testing
         return (0..<count).compactMap { order.number(at: $0) }
     }
 
+    private func type(_ character: UInt8, on keypad: borrowing ShuffledKeypad) -> (KeypadEffect, left: UInt8) {
+        var place = [character]
+        var span = place.mutableSpan
+        let effect = keypad.takeCharacter(in: &span)
+        return (effect, place[0])
+    }
+
     /// A keypad whose mark was brought to a cell by the shortest way.
     private func keypad(marking cell: Int) throws -> ShuffledKeypad {
         var keypad = try made(ShuffledKeypad())
         let (down, right) = (cell / 3 - 1, cell % 3 - 1)
-        for _ in 0..<abs(down) { _ = keypad.press(down < 0 ? .up : .down) }
-        for _ in 0..<abs(right) { _ = keypad.press(right < 0 ? .left : .right) }
+        for _ in 0..<abs(down) { keypad.moveMark(down < 0 ? .up : .down) }
+        for _ in 0..<abs(right) { keypad.moveMark(right < 0 ? .left : .right) }
         #expect(keypad.marked == cell)
         return keypad
     }

@@ -1,5 +1,5 @@
-package import SignetSecrets
 internal import SignetPolicy
+package import SignetSecrets
 
 /// How the keypad looks: a grid above the prompt's line, each digit with the letter that picks it.
 ///

@@ -1,26 +1,23 @@
 internal import SignetPolicy
 package import SignetSecrets
 
-/// A key as the keypad understands it.
-package enum KeypadKey: Equatable, Sendable {
-    case character(UInt8)
+/// An arrow key.
+package enum KeypadArrow: Equatable, Sendable {
     case up
     case down
     case left
     case right
 }
 
-/// What a key did to the keypad.
+/// What a character did to the keypad.
 package enum KeypadEffect: Equatable, Sendable {
-    /// The digit in this cell is to be added to the PIN.
-    case picked(cell: Int)
+    /// The character was replaced by the digit that it picked.
+    case picked
     /// The last digit is to be taken away.
     case erase
     /// The PIN is complete.
     case done
-    /// The mark went to another cell; the same one at the keypad's edge.
-    case moved(from: Int, to: Int)
-    /// The key means nothing here, a typed digit above all.
+    /// The character means nothing here, a digit above all: typed by habit it tells the keylogger what it waits for.
     case refused
 }
 
@@ -74,34 +71,34 @@ package struct ShuffledKeypad: ~Copyable {
         return 0x30 + number
     }
 
-    /// Takes a key. Capital letters are letters too, or Caps Lock would look like a broken keypad.
-    package mutating func press(_ key: KeypadKey) -> KeypadEffect {
-        switch key {
-        case .character(0x20): return pick(marked)
-        case .character(let character): return ShuffledKeypad.cell(of: character).map { .picked(cell: $0) } ?? .refused
-        case .up: return move(down: -1, right: 0)
-        case .down: return move(down: 1, right: 0)
-        case .left: return move(down: 0, right: -1)
-        case .right: return move(down: 0, right: 1)
-        }
-    }
-
-    private func pick(_ cell: Int) -> KeypadEffect {
+    /// Takes the character in the first byte of `place`, and leaves there the digit that it picked, or 0.
+    ///
+    /// Capital letters are letters too, or Caps Lock would look like a broken keypad.
+    package borrowing func takeCharacter(in place: inout MutableSpan<UInt8>) -> KeypadEffect {
+        guard place.count > 0 else { return .refused }
+        let character = place[0]
+        place[0] = 0
+        guard let cell = character == 0x20 ? marked : ShuffledKeypad.cell(of: character) else { return .refused }
         switch cell {
-        case ShuffledKeypad.eraseCell: .erase
-        case ShuffledKeypad.doneCell: .done
-        default: .picked(cell: cell)
+        case ShuffledKeypad.eraseCell: return .erase
+        case ShuffledKeypad.doneCell: return .done
+        default:
+            guard let digit = digit(in: cell) else { return .refused }
+            place[0] = digit
+            return .picked
         }
     }
 
-    private mutating func move(down: Int, right: Int) -> KeypadEffect {
-        let from = marked
-        let row = from / ShuffledKeypad.columns + down
-        let column = from % ShuffledKeypad.columns + right
-        if row >= 0, row < ShuffledKeypad.rows, column >= 0, column < ShuffledKeypad.columns {
-            marked = row * ShuffledKeypad.columns + column
+    /// Moves the mark by one cell; at the keypad's edge it stays.
+    package mutating func moveMark(_ arrow: KeypadArrow) {
+        let row = marked / ShuffledKeypad.columns
+        let column = marked % ShuffledKeypad.columns
+        switch arrow {
+        case .up: if row > 0 { marked -= ShuffledKeypad.columns }
+        case .down: if row < ShuffledKeypad.rows - 1 { marked += ShuffledKeypad.columns }
+        case .left: if column > 0 { marked -= 1 }
+        case .right: if column < ShuffledKeypad.columns - 1 { marked += 1 }
         }
-        return .moved(from: from, to: marked)
     }
 
     private static let letters = LiteralBytes("qweasdzxcv")
