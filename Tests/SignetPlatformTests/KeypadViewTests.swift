@@ -73,7 +73,7 @@ import Testing
         #expect(keypad.marked == 8)
         // The prompt's own lines are taken away by the field before.
         screen.take(below > 1 ? Array("\u{1B}[\(below - 1)A\r".utf8) : [0x0D])
-        screen.take(KeypadView.erasing)
+        screen.take(KeypadView.erasing(drawnWidth: 80, width: 80))
         #expect(screen.lines == [Array("$ sudo true".utf8), []])
         #expect((screen.row, screen.column) == (1, 0))
     }
@@ -118,54 +118,4 @@ import Testing
     }
 
     private struct NotMade: Error {}
-}
-
-/// As much of a terminal as the keypad uses (ECMA-48: CUU, CUF, ED; DEC: DECSC, DECRC).
-private struct Screen {
-    var lines: [[UInt8]] = [[]]
-    var row = 0
-    var column = 0
-    private var saved = (0, 0)
-
-    mutating func take(_ bytes: [UInt8]) {
-        var rest = bytes[...]
-        while let byte = rest.popFirst() {
-            switch byte {
-            case 0x0D: column = 0
-            case 0x0A:
-                row += 1
-                while lines.count <= row { lines.append([]) }
-            case 0x1B: escape(&rest)
-            default:
-                while lines[row].count <= column { lines[row].append(0x20) }
-                lines[row][column] = byte
-                column += 1
-            }
-        }
-    }
-
-    private mutating func escape(_ rest: inout ArraySlice<UInt8>) {
-        switch rest.popFirst() {
-        case 0x37: saved = (row, column)
-        case 0x38: (row, column) = saved
-        case 0x5B:
-            var number = 0
-            while let byte = rest.popFirst() {
-                guard byte < 0x30 || byte > 0x39 else {
-                    number = number * 10 + Int(byte - 0x30)
-                    continue
-                }
-                switch byte {
-                case 0x41: row = max(0, row - number)
-                case 0x43: column += number
-                case 0x4A:
-                    lines[row].removeSubrange(min(column, lines[row].count)...)
-                    lines.removeSubrange((row + 1)...)
-                default: Issue.record("unknown control function \(byte)")
-                }
-                break
-            }
-        default: Issue.record("unknown escape sequence")
-        }
-    }
 }

@@ -66,8 +66,20 @@ package enum KeypadView {
         return bytes
     }
 
-    /// What takes the keypad off the screen, the cursor being at the start of the line under it; it stays on top.
-    package static let erasing: [UInt8] = up(lines) + [0x0D, 0x1B, 0x5B, 0x4A]
+    /// What takes a keypad that was drawn with `drawnWidth` columns off a terminal that has `width` now, the cursor being at
+    /// the start of the line under it.
+    ///
+    /// Terminals that re-wrap their lines when they become narrower break those that are longer now.
+    package static func erasing(drawnWidth: Int, width: Int) -> [UInt8] {
+        var lines = KeypadView.lines
+        if width < drawnWidth {
+            lines = ShuffledKeypad.rows * wrapped(KeypadView.width, width)
+            lines += wrapped(explanation(columns: drawnWidth).count, width)
+        }
+        return up(lines) + [0x0D, 0x1B, 0x5B, 0x4A]
+    }
+
+    private static func wrapped(_ columns: Int, _ width: Int) -> Int { (columns - 1) / max(1, width) + 1 }
 
     private static let openingMark: UInt8 = 0x5B
     private static let closingMark: UInt8 = 0x5D
