@@ -32,7 +32,6 @@ import Testing
             }
             #expect(order.isEmpty)
             outputs.insert(output)
-            try Data(person.output).write(to: URL(filePath: "/tmp/w/keypad.bin")) // TEMP
         }
         #expect(orders.count > 1)
         #expect(outputs.count == 1)

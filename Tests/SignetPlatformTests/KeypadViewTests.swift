@@ -78,6 +78,16 @@ import Testing
         #expect((screen.row, screen.column) == (1, 0))
     }
 
+    /// Catches a keypad of which lines stay when the terminal became narrower and wrapped them: 61 columns of explanation
+    /// and four rows of 23, and a width that would divide by zero.
+    @Test(arguments: [
+        (80, 80, 5), (80, 100, 5), (80, 61, 5), (80, 60, 6), (80, 23, 7), (80, 20, 12), (62, 1, 153), (80, 0, 153),
+    ])
+    func erasesWrappedLines(drawnWidth: Int, width: Int, lines: Int) {
+        let bytes = KeypadView.erasing(drawnWidth: drawnWidth, width: width)
+        #expect(bytes == Array("\u{1B}[\(lines)A\r\u{1B}[J".utf8))
+    }
+
     /// Catches a move that writes a digit: what moves the mark is the same for each order.
     @Test func movingTheMarkTellsNoDigit() {
         for old in 0..<12 {
