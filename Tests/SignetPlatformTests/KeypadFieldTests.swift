@@ -180,6 +180,8 @@ import Testing
 /// Somebody at a pseudo-terminal with a keypad, who sees its screen.
 private final class Person {
     private let terminal: Int32
+    /// The terminal's other end, where the field writes.
+    private let otherEnd: Int32
     private var field: TerminalField
     private(set) var output: [UInt8] = []
     private(set) var event: FieldEvent?
@@ -189,7 +191,10 @@ private final class Person {
     init(rows: UInt16 = 24, columns: UInt16 = 80, movesCursor: Bool = true, keypad: Bool = true) throws {
         var name = [CChar](repeating: 0, count: 64)
         terminal = signet_terminal_open(&name, name.count)
-        guard terminal >= 0, signet_terminal_resize(terminal, rows, columns) == 0 else { throw NoTerminal() }
+        otherEnd = Foundation.open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard terminal >= 0, otherEnd >= 0, signet_terminal_resize(terminal, rows, columns) == 0 else {
+            throw NoTerminal()
+        }
         let path = name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
         guard let field = TerminalField(path: path, FieldStyle(movesCursor: movesCursor, keypad: keypad)) else {
             throw NoTerminal()
@@ -201,6 +206,7 @@ private final class Person {
 
     deinit {
         field.close()
+        Foundation.close(otherEnd)
         Foundation.close(terminal)
     }
 
@@ -226,7 +232,10 @@ private final class Person {
         for key in keys {
             let before = output.count
             send(key)
-            for _ in 0..<400 where output.count == before && event == nil {
+            let end = Date() + 10
+            while output.count == before, event == nil, Date() < end {
+                var keys = pollfd(fd: field.keys, events: Int16(POLLIN), revents: 0)
+                _ = poll(&keys, 1, 10)
                 event = field.attend()
                 see()
             }
@@ -274,13 +283,21 @@ private final class Person {
         see()
     }
 
-    /// Reads what was written, until nothing more comes.
+    /// Reads what was written: a byte of our own comes after it.
     private func see() {
+        var mark: UInt8 = 0
+        #expect(write(otherEnd, &mark, 1) == 1)
         var bytes = [UInt8](repeating: 0, count: 4096)
         while true {
-            let count = signet_read_within(terminal, &bytes, bytes.count, 10)
-            guard count > 0 else { return }
+            let count = signet_read_within(terminal, &bytes, bytes.count, 10_000)
+            guard count > 0 else {
+                Issue.record("what was written does not come")
+                return
+            }
             output += bytes[..<count]
+            guard output.last == mark else { continue }
+            output.removeLast()
+            return
         }
     }
 }
