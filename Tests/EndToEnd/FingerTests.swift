@@ -25,8 +25,6 @@ import Testing
         try Enrolled.with { alice in
             let terminal = try Terminal(["su", alice.user.name, "-c", "stty -a; cat"], as: try User.fresh())
             try terminal.waitFor(Offer.touch)
-            try terminal.type(line: "")
-            try terminal.waitFor("Touch the reader.")
             try terminal.type("83629174")
             try alice.reader.scan(Enrolled.finger)
             let modes = try terminal.waitFor("-extproc")
