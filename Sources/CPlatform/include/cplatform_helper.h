@@ -26,13 +26,24 @@ void signet_kill_helper(pid_t pid, int pidfd);
 /// Makes a pair of close-on-exec SOCK_SEQPACKET sockets; 0 or -errno.
 int signet_packet_pair(int *_Nonnull ours, int *_Nonnull theirs);
 
-/// Blocks INT, QUIT, TERM, HUP, TSTP and ALRM, but for those that the caller ignores, and keeps the mask before in `old`.
+/// Blocks INT, QUIT, TERM, HUP, TSTP and ALRM for this thread, but for those that the caller ignores; `held` gets them.
 ///
-/// Answers a descriptor that polls readable while one of them is pending, or -errno with the mask unchanged.
-int signet_hold_signals(sigset_t *_Nonnull old);
+/// Answers a descriptor that polls readable while one of them is pending, or -errno with nothing changed. Several may hold
+/// them at once; each lets go once with what it got in `held`.
+int signet_hold_signals(sigset_t *_Nonnull held);
 
-/// Lets them act again.
-void signet_release_signals(const sigset_t *_Nonnull old);
+/// Holds the same, and CONT and WINCH, for as long as a field stands on the terminal.
+int signet_hold_field_signals(sigset_t *_Nonnull held);
+
+/// Lets act again what nobody else holds, unless the caller had it blocked before.
+void signet_release_signals(const sigset_t *_Nonnull held);
+
+/// A pending one of the signals that ask a program to stop, which stays pending; TSTP last, 0 where there is none. One that
+/// the caller ignores does not count.
+int signet_pending_signal(void);
+
+/// Takes a blocked signal off, if it is pending; whether it was.
+int signet_take_pending(int number);
 
 /// Leaves root's group and all others for `group`, where the process is root: to be called while it has only one thread,
 /// for which it costs next to nothing. 0 or -errno.
@@ -45,5 +56,14 @@ int signet_confine(uid_t user, gid_t group);
 /// Has the kernel refuse, from now on and in every thread, system calls that a helper with an open device has no use for:
 /// seccomp(2). To be called after signet_confine. 0 or -errno.
 int signet_filter_calls(void);
+
+/// Counts one more in this thread that holds signals back, whose mask before is `mask`.
+void signet_begin_holding(const sigset_t *_Nonnull mask);
+
+/// Counts one less; 1 where it was the last in this thread, and then `mask` gets the mask from before the first.
+int signet_end_holding(sigset_t *_Nonnull mask);
+
+/// POLLRDHUP of poll(2), which the headers show to GNU sources only: the other side of a socket sends no more.
+enum { SIGNET_POLLRDHUP = 0x2000 };
 
 #endif
