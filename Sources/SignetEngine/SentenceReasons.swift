@@ -13,6 +13,20 @@ extension RetryReason {
     }
 }
 
+extension RetryReason {
+    /// The same before an open field, in two forms that follow each other.
+    func label(again: Bool) -> String {
+        switch self {
+        case .general:
+            "That touch could not be read\(again ? " either" : ""). Touch again or type your PIN: "
+        case .tooShort: "Swipe \(again ? "still" : "a little") further, or type your PIN: "
+        case .centreFinger: "Centre your finger \(again ? "more " : "")and touch again, or type your PIN: "
+        case .removeFinger: "Lift your finger \(again ? "fully " : "")and touch again, or type your PIN: "
+        case .tooFast: "Swipe \(again ? "still " : "")more slowly, or type your PIN: "
+        }
+    }
+}
+
 extension ReaderProblem {
     /// What is the matter, and what to do where a person can do something.
     package var sentence: String {

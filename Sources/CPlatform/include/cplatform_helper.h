@@ -57,4 +57,7 @@ int signet_confine(uid_t user, gid_t group);
 /// seccomp(2). To be called after signet_confine. 0 or -errno.
 int signet_filter_calls(void);
 
+/// POLLRDHUP of poll(2), which the headers show to GNU sources only: the other side of a socket sends no more.
+enum { SIGNET_POLLRDHUP = 0x2000 };
+
 #endif

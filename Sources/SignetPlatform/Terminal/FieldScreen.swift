@@ -1,3 +1,5 @@
+internal import SignetSecrets
+
 /// The terminal while a field stands on it: its screen, its modes and the signals that it would send.
 ///
 /// All three are given back in this order, whenever they are given back, and also when the field just goes away.
@@ -7,6 +9,8 @@ public struct FieldScreen: ~Copyable {
     private(set) var modes = TerminalModes()
     private(set) var held = FieldSignals()
     var view: FieldView
+    /// Stands above the field, where there is one and room for it.
+    var keypad: KeypadPanel
     /// The terminal takes nothing: it is waited for once, and not again at each key.
     private var isStuck = false
 
@@ -14,11 +18,13 @@ public struct FieldScreen: ~Copyable {
         self.device = device
         movesCursor = style.movesCursor
         view = FieldView(style)
+        keypad = KeypadPanel(movesCursor: style.movesCursor)
     }
 
     deinit {
         guard modes.areTaken else { return }
-        device.write(view.hiding(width: device.width()) + reports(false))
+        let width = device.width()
+        device.write(view.hiding(width: width) + keypad.hiding(width: width) + reports(false))
         modes.giveBack(device)
         // The signals are let go by their owner, after the modes.
     }
@@ -37,7 +43,10 @@ public struct FieldScreen: ~Copyable {
     /// Takes it again after the program was stopped behind our back and goes on; false where the terminal refuses.
     mutating func takeAgain() -> Bool {
         // Where another has used the terminal, what the screen shows now must not be taken for rows of ours.
-        if !modes.areInForce(device) { view.forget() }
+        if !modes.areInForce(device) {
+            view.forget()
+            keypad.forget()
+        }
         guard modes.takeAgain(device) else { return false }
         write(reports(true))
         return true
@@ -46,7 +55,8 @@ public struct FieldScreen: ~Copyable {
     /// Gives all of it back; a signal that is pending acts before this returns.
     mutating func giveBack() {
         guard modes.areTaken else { return }
-        write(view.hide(width: device.width()) + reports(false))
+        hide()
+        write(reports(false))
         modes.giveBack(device)
         modes.forget()
         held.release()
@@ -54,21 +64,32 @@ public struct FieldScreen: ~Copyable {
 
     /// Draws the field so, with a bell where a key was refused.
     mutating func show(_ content: FieldView.Content, ringing: Bool) {
-        write(view.show(content, width: device.width()) + (ringing ? [0x07] : []))
+        let width = device.width()
+        showKeypad(above: view.height(with: content, width: width), width: width)
+        write(view.show(content, width: width) + (ringing ? [0x07] : []))
     }
 
     /// Takes the field off the screen.
-    mutating func hide() { write(view.hide(width: device.width())) }
+    mutating func hide() {
+        let width = device.width()
+        write(view.hide(width: width) + keypad.hide(width: width))
+    }
 
     /// Takes the field off the screen and writes a sentence in its place, on a line of its own.
     mutating func say(_ sentence: String) {
+        let width = device.width()
         let line = PrintableText.cleaned(Array(sentence.utf8)) + [0x0D, 0x0A]
-        write(view.hide(width: device.width()) + line)
+        write(view.hide(width: width) + keypad.hide(width: width) + line)
     }
 
-    private mutating func write(_ bytes: [UInt8]) {
+    mutating func write(_ bytes: [UInt8]) {
         guard !bytes.isEmpty else { return }
         isStuck = !device.write(bytes, patience: isStuck ? 0 : TerminalDevice.writePatience)
+    }
+
+    /// Writes a secret that the screen is to show.
+    mutating func write(_ secret: borrowing SecretBytes) {
+        isStuck = !device.write(secret, patience: isStuck ? 0 : TerminalDevice.writePatience)
     }
 
     /// Asks the terminal to mark what is pasted, and to tell when its window loses the focus, or to stop both (xterm's

@@ -46,16 +46,31 @@ struct TerminalDevice: ~Copyable {
         return columns > 0 ? Int(columns) : 80
     }
 
+    /// The rows; 24 where the terminal does not say.
+    borrowing func rows() -> Int {
+        let rows = signet_terminal_rows(descriptor.raw)
+        return rows > 0 ? Int(rows) : 24
+    }
+
     /// Writes bytes, as far as the terminal takes them in time, for nothing depends on them; whether it took them all.
     ///
     /// A job in the background writes nothing: with `stty tostop` that would stop the whole program.
     @discardableResult
     borrowing func write(_ bytes: [UInt8], patience: Int = TerminalDevice.writePatience) -> Bool {
+        write(bytes.span, patience: patience)
+    }
+
+    /// Writes a secret that the screen is to show, straight from guarded memory.
+    borrowing func write(_ secret: borrowing SecretBytes, patience: Int) -> Bool {
+        secret.withBytes { write($0, patience: patience) }
+    }
+
+    private borrowing func write(_ bytes: Span<UInt8>, patience: Int) -> Bool {
         guard !bytes.isEmpty, isForeground() else { return true }
         let deadline = Deadline(milliseconds: patience)
         var sent = 0
         while sent < bytes.count {
-            // SAFETY: the pointer and the length describe the rest of the array, which lives through the call.
+            // SAFETY: the pointer and the length describe the rest of the span, which lives through the call.
             let written = unsafe bytes.withUnsafeBytes { buffer in
                 unsafe CPlatform.write(descriptor.raw, buffer.baseAddress?.advanced(by: sent), buffer.count - sent)
             }

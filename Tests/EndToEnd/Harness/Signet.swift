@@ -38,6 +38,7 @@ enum Signet {
             try terminal.waitForSecretPrompt("New PIN")
             try terminal.type(line: pin)
         }
+        try terminal.putCodeAway()
         #expect(try terminal.finish() == 0)
         let code = try #require(terminal.transcript.firstMatch(of: /(?:[0-9A-Z]{5}-){5}[0-9A-Z]/))
         return String(code.0)
@@ -145,9 +146,9 @@ enum Sudo {
         let shown: String
 
         /// The command ran, as root.
-        var isGranted: Bool { code == 0 && shown.hasSuffix("0\r\n") }
+        var isGranted: Bool { code == 0 && Terminal.lines(of: shown).last == "0" }
         /// It did not, and sudo ended by itself.
-        var isRefused: Bool { code == 1 && !shown.hasSuffix("\n0\r\n") }
+        var isRefused: Bool { code == 1 && Terminal.lines(of: shown).last != "0" }
 
         func count(of text: String) -> Int { shown.components(separatedBy: text).count - 1 }
     }

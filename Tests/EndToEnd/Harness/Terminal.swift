@@ -81,6 +81,27 @@ final class Terminal {
         }
     }
 
+    /// Waits for a prompt of Signet's own, whatever it says: "[sudo: alice] …: ".
+    func waitForPrompt(within seconds: Double = 10) throws {
+        try waitFor("] ", within: seconds)
+        try waitForSecretPrompt(": ", within: seconds)
+    }
+
+    /// Presses keys until the recovery code is covered, which takes none in its first second.
+    func putCodeAway() throws {
+        try waitFor("Press a key")
+        for _ in 1...50 {
+            try type("x")
+            if (try? waitFor("\u{1B}[?1049l", within: 0.2)) != nil { return }
+        }
+        throw HarnessError("the recovery code stays; the terminal showed:\n\(transcript)")
+    }
+
+    /// What stood on lines of their own, without the sequences that move the cursor (ECMA-48).
+    static func lines(of shown: String) -> [String] {
+        shown.replacing(/\u{1B}\[[0-9;?]*[A-Za-z]/, with: "\r").split { $0.isNewline || $0 == "\r" }.map(String.init)
+    }
+
     /// Changes the size, of which the program hears by SIGWINCH.
     func resize(rows: UInt16, columns: UInt16) throws {
         guard signet_terminal_resize(child.descriptor, rows, columns) == 0 else { throw HarnessError("no resize") }
