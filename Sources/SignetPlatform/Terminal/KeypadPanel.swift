@@ -91,12 +91,12 @@ extension FieldScreen {
         if keypad.isDrawn, fits { return }
         hide()
         guard fits, let drawing = keypad.show(width: width) else { return keypad.putAway() }
-        device.write(keypad.beginning)
-        device.write(drawing)
+        write(keypad.beginning)
+        write(drawing)
     }
 
     /// Moves the keypad's mark.
-    mutating func moveMark(_ arrow: KeypadArrow) { device.write(keypad.move(arrow, height: view.height)) }
+    mutating func moveMark(_ arrow: KeypadArrow) { write(keypad.move(arrow, height: view.height)) }
 }
 
 extension TerminalField {

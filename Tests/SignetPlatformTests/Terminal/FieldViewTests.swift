@@ -108,7 +108,6 @@ import Testing
             var width = [20, 40, 80, 7, 2].randomElement(using: &generator) ?? 20
             let mask = ["*", "•", "()", nil].randomElement(using: &generator) ?? nil
             var view = view(labels.randomElement(using: &generator) ?? "", mask: mask)
-            if Bool.random(using: &generator) { view.panel = [Array("1 2 3".utf8), Array("4 5 6".utf8)] }
             var screen = ScreenModel(width: width, wrapsLate: wrapsLate)
             screen.feed(Array("$\r\n".utf8))
             var content = FieldView.Content.masks(0)
@@ -125,7 +124,6 @@ import Testing
                 screen.feed(view.show(content, width: width))
                 var fresh = FieldView(FieldStyle(mask: mask.map { Array($0.utf8) }))
                 fresh.label = view.label
-                fresh.panel = view.panel
                 var expected = ScreenModel(width: width, wrapsLate: wrapsLate)
                 expected.feed(Array("$\r\n".utf8) + fresh.show(content, width: width))
                 guard screen.rows == expected.rows, screen.row == expected.row, screen.column == expected.column else {

@@ -15,7 +15,7 @@ import Testing
         ("a", [.character]), (" ", [.character]), ("~", [.character]), ("12", [.character, .character]),
         ("\r", [.enter]), ("\n", [.enter]), ("\u{8}", [.backspace]), ("\u{7F}", [.backspace]),
         ("\u{15}", [.clear]), ("\u{17}", [.clear]), ("\u{3}", [.cancel]), ("\u{4}", [.cancel]), ("\u{1C}", [.cancel]),
-        ("\u{1A}", [.stop]), ("\u{0}", [.ignored]), ("\t", [.ignored]), ("\u{13}", [.ignored]),
+        ("\u{1A}", [.stop]), ("\u{0}", [.ignored]), ("\t", [.tab]), ("\u{13}", [.ignored]),
         ("\u{1B}[A", [.up]), ("\u{1B}[B", [.down]), ("\u{1B}[C", [.right]), ("\u{1B}[D", [.left]),
         ("\u{1B}OA", [.up]), ("\u{1B}OP", [.ignored]), ("\u{1B}[1;5C1", [.right, .character]),
         ("\u{1B}[I", [.focusIn]), ("\u{1B}[O", [.focusOut]), ("\u{1B}[1I", [.ignored]),
