@@ -144,23 +144,84 @@ int signet_packet_pair(int *ours, int *theirs) {
     return 0;
 }
 
-int signet_hold_signals(sigset_t *old) {
-    static const int numbers[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGALRM};
-    sigset_t held;
-    (void)sigemptyset(&held);
-    for (unsigned index = 0; index < sizeof numbers / sizeof *numbers; index++) {
-        struct sigaction now;
-        // A blocked signal stays pending even where it is ignored (signal(7)): nohup's HUP would end the wait.
-        if (sigaction(numbers[index], NULL, &now) == 0 && now.sa_handler == SIG_IGN) continue;
-        (void)sigaddset(&held, numbers[index]);
-    }
-    int failure = pthread_sigmask(SIG_BLOCK, &held, old);
+// A field and a reader hold the same signals at once, and let go in either order: the last one out lets them act.
+static _Thread_local unsigned holders[_NSIG];
+/// What was blocked by us, and not by the caller before.
+static _Thread_local sigset_t blocked_by_us;
+
+/// Blocks what is in `held` and answers a signalfd for it, or -errno and nothing changed.
+static int hold(const sigset_t *held) {
+    sigset_t before;
+    int failure = pthread_sigmask(SIG_BLOCK, held, &before);
     if (failure != 0) return -failure;
-    int descriptor = signalfd(-1, &held, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (descriptor >= 0) return descriptor;
-    failure = errno;
-    (void)pthread_sigmask(SIG_SETMASK, old, NULL);
-    return -failure;
+    int descriptor = signalfd(-1, held, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (descriptor < 0) {
+        failure = errno;
+        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+        return -failure;
+    }
+    for (int number = 1; number < _NSIG; number++) {
+        if (sigismember(held, number) != 1) continue;
+        if (holders[number]++ == 0 && sigismember(&before, number) == 0) (void)sigaddset(&blocked_by_us, number);
+    }
+    return descriptor;
 }
 
-void signet_release_signals(const sigset_t *old) { (void)pthread_sigmask(SIG_SETMASK, old, NULL); }
+void signet_release_signals(const sigset_t *held) {
+    sigset_t released;
+    (void)sigemptyset(&released);
+    for (int number = 1; number < _NSIG; number++) {
+        if (sigismember(held, number) != 1 || holders[number] == 0 || --holders[number] > 0) continue;
+        if (sigismember(&blocked_by_us, number) != 1) continue;
+        (void)sigdelset(&blocked_by_us, number);
+        (void)sigaddset(&released, number);
+    }
+    (void)pthread_sigmask(SIG_UNBLOCK, &released, NULL);
+}
+
+static const int stopping[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGALRM, SIGTSTP};
+enum { STOPPING = sizeof stopping / sizeof *stopping };
+
+/// A blocked signal stays pending even where it is ignored (signal(7)): nohup's HUP would end the wait.
+static int acts(int number) {
+    struct sigaction now;
+    return sigaction(number, NULL, &now) != 0 || now.sa_handler != SIG_IGN;
+}
+
+static void add_stopping(sigset_t *held) {
+    (void)sigemptyset(held);
+    for (unsigned index = 0; index < STOPPING; index++)
+        if (acts(stopping[index])) (void)sigaddset(held, stopping[index]);
+}
+
+int signet_hold_signals(sigset_t *held) {
+    add_stopping(held);
+    return hold(held);
+}
+
+int signet_hold_field_signals(sigset_t *held) {
+    add_stopping(held);
+    // Blocked, they reach us whatever the program does with them: the kernel drops none that is blocked.
+    (void)sigaddset(held, SIGCONT);
+    (void)sigaddset(held, SIGWINCH);
+    return hold(held);
+}
+
+int signet_pending_signal(void) {
+    sigset_t pending;
+    if (sigpending(&pending) != 0) return 0;
+    for (unsigned index = 0; index < STOPPING; index++)
+        if (sigismember(&pending, stopping[index]) == 1 && acts(stopping[index])) return stopping[index];
+    return 0;
+}
+
+int signet_take_pending(int number) {
+    static const struct timespec at_once = {0, 0};
+    sigset_t one;
+    (void)sigemptyset(&one);
+    (void)sigaddset(&one, number);
+    int taken;
+    do taken = sigtimedwait(&one, NULL, &at_once);
+    while (taken < 0 && errno == EINTR);
+    return taken == number;
+}

@@ -64,6 +64,7 @@ extension JournalLine {
             case .unknownUser: add("reason", "unknown_user")
             case .recordUnusable: add("reason", "record_unusable")
             case .fingerPathClosed(let why): add("reason", why)
+            case .background: add("reason", "background_job")
             }
         }
     }

@@ -13,6 +13,19 @@ extension RetryReason {
     }
 }
 
+extension RetryReason {
+    /// The same before an open field.
+    package var label: String {
+        switch self {
+        case .general: "That touch could not be read. Touch again or type your PIN: "
+        case .tooShort: "Swipe a little further, or type your PIN: "
+        case .centreFinger: "Centre your finger and touch again, or type your PIN: "
+        case .removeFinger: "Lift your finger and touch again, or type your PIN: "
+        case .tooFast: "Swipe more slowly, or type your PIN: "
+        }
+    }
+}
+
 extension ReaderProblem {
     /// What is the matter, and what to do where a person can do something.
     package var sentence: String {

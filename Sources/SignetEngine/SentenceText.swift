@@ -3,18 +3,30 @@ package import SignetPolicy
 extension Prompt {
     /// What stands before the hidden field; it ends in a colon and a space.
     ///
-    /// `user` comes from outside and is shown as `UTF8Text.printable` makes it. `service` is PAM's name of the program;
-    /// no prompt differs by it so far.
-    package func text(user: [UInt8], service: [UInt8]) -> String {
+    /// It begins with who asks for whose PIN, so that nobody gives bob's PIN to su who thinks of alice's and sudo.
+    /// `password` does not, since a program without a terminal knows it by its text, nor does the command line.
+    package func text(_ asked: Asked) -> String {
+        switch self {
+        case .password: words(asked)
+        case .pinOrTouch: asked.prefix + asked.remark + words(asked)
+        default: asked.prefix + words(asked)
+        }
+    }
+
+    /// The same where nothing else is to be said of the reader.
+    package func text(user: [UInt8], service: [UInt8]) -> String { text(Asked(user: user, service: service)) }
+
+    private func words(_ asked: Asked) -> String {
         switch self {
         case .pin(because: nil): Prompt.typeYourPIN
+        case .pin(because: .readerNotAvailable(.busy)): asked.busyReader + " " + Prompt.typeYourPIN
         case .pin(because: .some(let why)): Prompt.pinText(why)
         case .pinBeforeTouch: "PIN: "
         case .pinOrTouch: "PIN, or press Enter and touch the reader: "
         case .password: "Password: "
         case .recoveryCode:
             "Your PIN is disabled. Type your recovery code, or ask an administrator to run "
-                + "\"signet lockout reset --user \(SentenceParts.argument(user))\": "
+                + "\"signet lockout reset --user \(SentenceParts.argument(asked.user))\": "
         case .newPIN: "New PIN: "
         case .newPINAgain: "New PIN again: "
         case .currentPIN: "Current PIN: "
@@ -44,12 +56,28 @@ extension Prompt {
 }
 
 extension Notice {
+    /// What stands before an open field from now on; nil for a sentence that stands above it.
+    package func label(_ asked: Asked) -> String? {
+        let words: String
+        switch self {
+        case .touchTheReader: words = "Touch the reader or type your PIN: "
+        case .notRecognised: words = "Not recognised. Touch again or type your PIN: "
+        case .retry(let reason): words = reason.label
+        default: return nil
+        }
+        return asked.prefix + asked.remark + words
+    }
+
     /// The sentence that a person reads, without a line's end.
     ///
     /// `user` comes from outside and is shown as `UTF8Text.printable` makes it.
-    package func text(user: [UInt8]) -> String {
-        switch self {
-        case .touchTheReader: "Touch the reader."
+    package func text(user: [UInt8]) -> String { text(Asked(user: user)) }
+
+    /// The same where something is to be said of the reader.
+    package func text(_ asked: Asked) -> String {
+        let user = asked.user
+        return switch self {
+        case .touchTheReader: "Touch the reader." + (asked.readerName.map { " (\($0))" } ?? "")
         case .notRecognised: "Not recognised. Touch again."
         case .retry(let reason): reason.sentence
         case .wrongPIN(let left): "Wrong PIN." + SentenceParts.triesLeft(left)
@@ -69,7 +97,9 @@ extension Notice {
         case .systemFault:
             "Signet cannot check this just now. Try again; an administrator can look with \"signet doctor\"."
         case .nothingTyped: "Nothing was typed."
+        case .fingerPathClosed(.readerNotAvailable(.busy)): asked.busyReader
         case .fingerPathClosed(let why): Notice.closedText(why)
+        case .backgroundJob: "A background job cannot ask for your PIN. Bring it to the foreground and run it again."
         case .pinSetByAdministrator:
             "An administrator set your PIN. Choose your own with \"sudo signet pin change\"."
         case .pinRefused(let weakness): weakness.sentence

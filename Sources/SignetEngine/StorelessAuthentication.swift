@@ -42,6 +42,7 @@ package struct StorelessAuthentication<Log: Journal & ~Copyable, Person: Convers
             for notice in step.notices { person.tell(notice) }
             switch step.action {
             case .end(let verdict):
+                person.closeField()
                 log.record(.authentication(verdict: verdict, attempts: nil))
                 return verdict
             case .ask(let prompt):

@@ -39,9 +39,7 @@ private func words(_ argc: CInt, _ argv: UnsafePointer<UnsafePointer<CChar>?>?) 
 /// sudo blocks SIGINT while it authenticates and looks after each try whether one is pending (`sudo(8)`, verify_user).
 /// Only sudo is treated so: another program that blocks SIGINT may read it from a signalfd and take it for an order.
 private func endRetries(of pam: PAMHandle) {
-    guard let service = pam.text(.service), service == Array("sudo".utf8) || service == Array("sudo-i".utf8) else {
-        return
-    }
+    guard let service = pam.text(.service), service.isSudo else { return }
     var blocked = sigset_t()
     // SAFETY: `blocked` is ours and outlives the calls.
     guard unsafe sigprocmask(SIG_BLOCK, nil, &blocked) == 0, unsafe sigismember(&blocked, SIGINT) == 1 else { return }

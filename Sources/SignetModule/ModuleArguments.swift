@@ -10,6 +10,8 @@ package struct ModuleArguments: Equatable, Sendable {
     package var pinAllowed = true
     /// `prompt=conversation`: never the terminal itself.
     package var conversationOnly = false
+    /// `keypad=shuffled`: digits are chosen on a keypad that is drawn in another order each time.
+    package var shuffledKeypad = false
     /// What was not understood; the finger path is closed then, and the journal says so.
     package var unknown: [[UInt8]] = []
 
@@ -26,6 +28,10 @@ package struct ModuleArguments: Equatable, Sendable {
                 conversationOnly = true
             } else if word.equals("prompt=auto") {
                 conversationOnly = false
+            } else if word.equals("keypad=shuffled") {
+                shuffledKeypad = true
+            } else if word.equals("keypad=no") {
+                shuffledKeypad = false
             } else if let path = ModuleArguments.path(in: word) {
                 configuration = path
             } else {
@@ -42,6 +48,9 @@ package struct ModuleArguments: Equatable, Sendable {
 }
 
 extension [UInt8] {
+    /// Whether a service of this name is sudo's (sudoers(5): pam_service, pam_login_service).
+    var isSudo: Bool { equals("sudo") || equals("sudo-i") }
+
     /// Compares with a literal, as bytes: comparing text as text would need Unicode tables.
     func equals(_ literal: StaticString) -> Bool {
         literal.withUTF8Buffer { buffer in

@@ -36,19 +36,45 @@ struct ModuleCall {
             return .refused(.recordUnusable)
         }
 
-        let facts = CallerFacts.current(remoteHost: remoteHost)
-        let terminal = ControllingTerminal()
         // The account's own name, not the typed one: some name services take "ALICE" for alice.
         let name = account?.name ?? userName
-        let request = AuthenticationRequest(
-            configuration: loaded.configuration, userExists: account != nil, userName: name,
-            pinAllowed: arguments.pinAllowed, terminal: terminal != nil,
-            fingerClosure: closure(facts))
+        let asked = Asked(
+            user: name, service: service, readerName: context.usesStandInReader ? StandInReader.label : nil)
+        let use = terminalUse(context)
+        if use == .nobody { return refuseInBackground(asked, &journal) }
+
+        let facts = CallerFacts.current(remoteHost: remoteHost)
         // SAFETY: the conversation is called within this call only, while the handle is valid.
         let person = unsafe PAMConversation(
-            pam.conversation(), user: name, service: service, terminal: terminal, silent: silent,
-            standInReader: context.usesStandInReader, tellsThroughConversation: arguments.conversationOnly)
+            pam.conversation(), asked, field: use == .field ? fieldStyle(loaded.configuration, service) : nil,
+            silent: silent, tellsThroughConversation: arguments.conversationOnly)
+        let request = AuthenticationRequest(
+            configuration: loaded.configuration, userExists: account != nil, userName: name,
+            pinAllowed: arguments.pinAllowed, terminal: person.hasTerminal, field: person.hasField,
+            fingerClosure: closure(facts))
         return authenticate(request, person, context, account, caller: callerClass(facts, account))
+    }
+
+    /// Who asks: Signet at the terminal, the program, or nobody.
+    private func terminalUse(_ context: JournalContext) -> TerminalFacts.Use {
+        if arguments.conversationOnly { return .conversation }
+        let use = TerminalFacts.current(terminal: context.terminal).use
+        return use != .conversation && context.service.isSudo && SudoArguments.avoidTerminal() ? .conversation : use
+    }
+
+    private func fieldStyle(_ configuration: Configuration, _ service: [UInt8]) -> FieldStyle {
+        FieldStyle(
+            mask: configuration.pinMask.map { [$0] }, mayStop: !service.isSudo,
+            movesCursor: TerminalFacts.movesCursor(), keypad: arguments.shuffledKeypad)
+    }
+
+    /// A job in the background of its terminal gets no prompt, which would stop it, and no armed reader, which would
+    /// take the touch that was meant for something else.
+    private func refuseInBackground(_ asked: Asked, _ journal: inout SyslogJournal) -> Verdict {
+        let verdict = Verdict.refused(.background)
+        journal.record(.authentication(verdict: verdict, attempts: nil))
+        ControllingTerminal()?.sayFromBackground(Notice.backgroundJob.text(asked))
+        return verdict
     }
 
     private func authenticate(

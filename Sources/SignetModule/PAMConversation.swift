@@ -7,44 +7,115 @@ internal import SignetSecrets
 
 /// The person behind the program's conversation function (`pam_conv(3)`).
 ///
-/// Questions go through the conversation, as one hidden field. Information goes to the terminal itself, where there is
-/// one, and is else held back: sudo prints what a module says on its standard output, where it breaks scripts.
+/// Questions are asked at a field on the terminal, where Signet may read it, and else through the conversation, as one
+/// hidden field. Information goes to the terminal itself, where there is one, and is else held back: sudo prints what a
+/// module says on its standard output, where it breaks scripts.
 @safe struct PAMConversation: Conversation, ~Copyable {
     private let conversation: pam_conv?
-    private let user: [UInt8]
-    private let service: [UInt8]
+    private var asked: Asked
     private var terminal: ControllingTerminal?
+    private var field: TerminalField?
+    /// How the field looks; nil where there is none.
+    private let style: FieldStyle?
+    /// Whether it has its keypad now.
+    private var hasKeypad: Bool
     /// PAM_SILENT: small talk is dropped, never a prompt or the reason of a refusal.
     private let silent: Bool
-    /// Whether the reader is not the shipped helper's: whoever is asked to touch is told.
-    private let standInReader: Bool
     /// `prompt=conversation`: information goes through the conversation too, for a program that shows it in a window.
     private let tellsThroughConversation: Bool
 
     /// The longest answer taken, in bytes: PAM_MAX_RESP_SIZE of `<security/_pam_types.h>`.
     private static let answerLimit = 512
 
+    /// `field` is nil where Signet may not read the terminal itself.
     init(
-        _ conversation: pam_conv?, user: [UInt8], service: [UInt8], terminal: consuming ControllingTerminal?,
-        silent: Bool,
-        standInReader: Bool, tellsThroughConversation: Bool
+        _ conversation: pam_conv?, _ asked: Asked, field style: FieldStyle?, silent: Bool,
+        tellsThroughConversation: Bool
     ) {
         unsafe self.conversation = conversation
-        self.user = user
-        self.service = service
-        self.terminal = terminal
+        self.asked = asked
+        self.terminal = ControllingTerminal()
+        self.style = style
+        self.hasKeypad = style?.keypad ?? false
+        if let style { self.field = TerminalField(style) } else { self.field = nil }
         self.silent = silent
-        self.standInReader = standInReader
         self.tellsThroughConversation = tellsThroughConversation
     }
 
+    /// Whether a person can be asked to touch, and be told why.
+    var hasTerminal: Bool { terminal != nil }
+
+    /// Whether there is a field that can be read while a touch is awaited.
+    var hasField: Bool { field != nil }
+
     mutating func ask(_ prompt: Prompt) throws(ConversationError) -> SecretBytes {
-        var text = prompt.text(user: user, service: service)
-        if standInReader, prompt == .pinOrTouch { text = "(\(StandInReader.label)) \(text)" }
+        let text = prompt.text(asked)
+        if show(prompt, text), let answer = try field?.awaitAnswer(orEmpty: prompt == .pinOrTouch) { return answer }
         var response: UnsafeMutablePointer<pam_response>?
         guard let code = unsafe converse(PAM_PROMPT_ECHO_OFF, text, &response) else { throw .unusable }
         return try unsafe PAMConversation.take(response, code: code)
     }
+
+    // MARK: The field
+
+    /// Opens the field with this text, or puts it before what was typed already; false where there is no field.
+    private mutating func show(_ prompt: Prompt, _ text: String) -> Bool {
+        fitField(to: prompt)
+        if field?.isOpen == true {
+            field?.relabel(text)
+            return true
+        }
+        return field?.open(text) ?? false
+    }
+
+    /// Puts the keypad away where a recovery code is asked for, whose letters it has not, and brings it out again.
+    private mutating func fitField(to prompt: Prompt) {
+        guard var style, style.keypad, hasKeypad == (prompt == .recoveryCode) else { return }
+        hasKeypad.toggle()
+        style.keypad = hasKeypad
+        field?.close()
+        field = TerminalField(style)
+    }
+
+    mutating func openField(_ prompt: Prompt) -> Bool { show(prompt, prompt.text(asked)) }
+
+    mutating func takeAnswer() throws(ConversationError) -> SecretBytes {
+        guard let answer = try field?.takeAnswer() else { throw .unusable }
+        return answer
+    }
+
+    mutating func awaitReturn(_ prompt: Prompt) throws(ConversationError) {
+        guard try field?.awaitReturn(prompt.text(asked)) != nil else { throw .unusable }
+    }
+
+    mutating func closeField() { field?.close() }
+
+    var keys: Int32 {
+        switch field {
+        case .some(let field): field.keys
+        case .none: -1
+        }
+    }
+
+    var signals: Int32 {
+        switch field {
+        case .some(let field): field.signals
+        case .none: -1
+        }
+    }
+
+    var patience: Int32 {
+        switch field {
+        case .some(let field): field.patience
+        case .none: -1
+        }
+    }
+
+    mutating func attend() -> FieldEvent? { field?.attend() ?? nil }
+
+    mutating func readerIsHeld(by holder: [UInt8]) { asked.holder = holder }
+
+    // MARK: The program's conversation
 
     /// Calls the program's conversation function with one message; nil where there is none.
     private func converse(
@@ -91,8 +162,11 @@ internal import SignetSecrets
 
     mutating func tell(_ notice: Notice) {
         if silent, notice.isSmallTalk { return }
-        var sentence = notice.text(user: user)
-        if standInReader, notice == .touchTheReader { sentence = "\(sentence) (\(StandInReader.label))" }
+        if field?.isOpen == true {
+            if let label = notice.label(asked) { field?.relabel(label) } else { field?.say(notice.text(asked)) }
+            return
+        }
+        let sentence = notice.text(asked)
         guard tellsThroughConversation else {
             terminal?.say(sentence)
             return

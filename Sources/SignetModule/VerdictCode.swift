@@ -12,6 +12,7 @@ extension Verdict {
         case .refused(.authenticationFailed): PAM_AUTH_ERR
         case .refused(.cancelled): PAM_AUTH_ERR
         case .refused(.timedOut): PAM_AUTH_ERR
+        case .refused(.background): PAM_AUTH_ERR
         case .refused(.pinNotSet): PAM_AUTHINFO_UNAVAIL
         case .refused(.fingerPathClosed): PAM_AUTHINFO_UNAVAIL
         case .refused(.pinLockout): PAM_MAXTRIES

@@ -138,17 +138,10 @@ private struct Machine {
         return false
     }
 
-    /// Compares the process's group with its terminal's foreground group: fields 5, 7 and 8 of proc_pid_stat(5).
+    /// Whether the process's terminal reads from another group.
     var isInBackground: Bool {
-        guard let stat = SmallFile.read(path("/proc/self/stat"), limit: Machine.fileLimit),
-            // The second field is the program's name in parentheses, and may hold spaces and parentheses itself.
-            let end = stat.lastIndex(of: UInt8(ascii: ")"))
-        else { return false }
-        let fields = stat[(end + 1)...].split(separator: 0x20)
-        guard fields.count > 5 else { return false }
-        let (group, terminal, foreground) = (fields[2], fields[4], fields[5])
-        guard !terminal.elementsEqual("0".utf8) else { return false }
-        return !group.elementsEqual(foreground)
+        guard let job = JobStatus.read(root: root), job.terminal != nil else { return false }
+        return job.group != job.foreground
     }
 
     /// The rest of the line that begins with `key`.

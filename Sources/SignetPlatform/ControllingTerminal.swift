@@ -32,14 +32,29 @@ package struct ControllingTerminal: ~Copyable {
     ///
     /// A job in the background says nothing: with `stty tostop` the write would stop the whole program.
     package borrowing func say(_ sentence: String) {
-        guard isForeground() else { return }
+        if isForeground() { write(sentence) }
+    }
+
+    /// Says it also as a job in the background, where the terminal does not stop such a job for it (termios(3), TOSTOP).
+    package borrowing func sayFromBackground(_ sentence: String) {
+        if isForeground() || !stopsBackgroundWriters() { write(sentence) }
+    }
+
+    private borrowing func stopsBackgroundWriters() -> Bool {
+        var modes = termios()
+        // SAFETY: `modes` is ours and outlives the call.
+        guard unsafe tcgetattr(descriptor.raw, &modes) == 0 else { return true }
+        return modes.c_lflag & tcflag_t(TOSTOP) != 0
+    }
+
+    private borrowing func write(_ sentence: String) {
         let line = Array(sentence.utf8) + [0x0D, 0x0A]
         let deadline = Deadline(milliseconds: ControllingTerminal.patience)
         var sent = 0
         while sent < line.count {
             // SAFETY: the pointer and the length describe the rest of the array, which lives through the call.
             let written = unsafe line.withUnsafeBytes { bytes in
-                unsafe write(descriptor.raw, bytes.baseAddress?.advanced(by: sent), bytes.count - sent)
+                unsafe CPlatform.write(descriptor.raw, bytes.baseAddress?.advanced(by: sent), bytes.count - sent)
             }
             if written > 0 {
                 sent += written

@@ -25,6 +25,8 @@ package struct Configuration: Equatable, Sendable {
     package var argon2Passes: UInt8 = 3
     /// Argon2id memory for new PINs in MiB, 64–512.
     package var argon2MemoryMiB: UInt16 = 64
+    /// The sign that each typed character shows on a terminal, one printable ASCII character; nil: nothing is shown.
+    package var pinMask: UInt8? = 0x2A
     /// Absolute path of the reader helper in place of the shipped one; while it is set everything says "stand-in reader".
     package var sensorHelper: [UInt8]?
 
@@ -38,6 +40,8 @@ package struct Configuration: Equatable, Sendable {
         strict.fingerLimit = 1
         strict.pinLimit = 5
         strict.pinFreshHours = 1
+        // Whoever chose to show nothing must not have it undone by a slip elsewhere in the file.
+        strict.pinMask = nil
         return strict
     }
 }

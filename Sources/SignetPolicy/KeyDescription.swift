@@ -11,6 +11,7 @@ package enum ConfigurationKey: UInt8, CaseIterable, Equatable, Sendable {
     case pinFreshHours
     case argon2Passes
     case argon2Memory
+    case pinMask
     case sensorHelper
 }
 
@@ -19,6 +20,8 @@ package enum KeyBounds: Sendable {
     case yesOrNo
     /// A whole number, both ends included; the unit is empty for a bare count.
     case number(ClosedRange<Int>, unit: String)
+    /// One sign, or none.
+    case sign
     /// An absolute path, or nothing for the shipped program.
     case path
 }
@@ -27,6 +30,8 @@ package enum KeyBounds: Sendable {
 package enum KeyValue: Equatable, Sendable {
     case flag(Bool)
     case number(Int)
+    /// A printable ASCII character; nil: nothing is shown.
+    case sign(UInt8?)
     /// nil: the shipped program.
     case path([UInt8]?)
 }
@@ -55,6 +60,7 @@ package struct KeyDescription: Sendable {
         switch defaultValue {
         case .flag(let flag): flag ? "yes" : "no"
         case .number(let number): "\(number)"
+        case .sign(let sign): sign.map { String(UnicodeScalar($0)) } ?? "none"
         case .path: ""
         }
     }
@@ -64,6 +70,7 @@ package struct KeyDescription: Sendable {
         switch bounds {
         case .yesOrNo: "yes or no"
         case .number(let range, _): "\(range.lowerBound) to \(range.upperBound)"
+        case .sign: "one ASCII sign, or none"
         case .path: "an absolute path"
         }
     }
@@ -113,6 +120,9 @@ package struct KeyDescription: Sendable {
         case .argon2Memory:
             KeyDescription(
                 key, "argon2_memory", .number(64...512, unit: "MiB"), "Memory of Argon2id for new PINs.")
+        case .pinMask:
+            KeyDescription(
+                key, "pin_mask", .sign, "What a terminal shows for each character that is typed into Signet's field.")
         case .sensorHelper:
             KeyDescription(
                 key, "sensor_helper", .path,
@@ -136,6 +146,7 @@ extension Configuration {
         case .pinFreshHours: .number(Int(pinFreshHours))
         case .argon2Passes: .number(Int(argon2Passes))
         case .argon2Memory: .number(Int(argon2MemoryMiB))
+        case .pinMask: .sign(pinMask)
         case .sensorHelper: .path(sensorHelper)
         }
     }
@@ -145,6 +156,11 @@ extension Configuration {
         switch (KeyDescription.describe(key).bounds, value) {
         case (.yesOrNo, .flag(let flag)):
             finger = flag
+            return true
+        case (.sign, .sign(let sign)):
+            // A terminal shows each of these in one column, which no sign outside ASCII does on every terminal.
+            if let sign, sign <= 0x20 || sign >= 0x7F { return false }
+            pinMask = sign
             return true
         case (.path, .path(let path)):
             sensorHelper = path
@@ -169,7 +185,7 @@ extension Configuration {
         case .pinFreshHours: pinFreshHours = byte
         case .argon2Passes: argon2Passes = byte
         case .argon2Memory: argon2MemoryMiB = UInt16(clamping: number)
-        case .finger, .sensorHelper: return false
+        case .finger, .pinMask, .sensorHelper: return false
         }
         return true
     }

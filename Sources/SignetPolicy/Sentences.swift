@@ -47,6 +47,8 @@ package enum Notice: Equatable, Sendable {
     case systemFault
     case nothingTyped
     case fingerPathClosed(FingerClosure)
+    /// A job in the background is refused without a question.
+    case backgroundJob
     case pinSetByAdministrator
     case pinRefused(PINWeakness)
     case pinsDiffer

@@ -59,12 +59,14 @@ package enum Refusal: Equatable, Sendable {
     case recordUnusable
     /// `pin=no` and the finger path is closed.
     case fingerPathClosed(FingerClosure)
+    /// A job in the background of its terminal: nobody was asked anything.
+    case background
 
     /// Whether a new try within the same transaction can end otherwise.
     package var mayEndOtherwise: Bool {
         switch self {
         case .authenticationFailed, .unknownUser: true
-        case .pinNotSet, .pinLockout, .cancelled, .timedOut, .recordUnusable, .fingerPathClosed: false
+        case .pinNotSet, .pinLockout, .cancelled, .timedOut, .recordUnusable, .fingerPathClosed, .background: false
         }
     }
 }

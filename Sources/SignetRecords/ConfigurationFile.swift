@@ -119,6 +119,9 @@ private struct ConfigurationParser {
             if value.elementsEqual("no".utf8) { return .flag(false) }
             return nil
         case .number: return parseNumber(value).map { .number($0) }
+        case .sign:
+            if value.elementsEqual("none".utf8) { return .sign(nil) }
+            return value.count == 1 ? value.first.map { .sign($0) } : nil
         case .path:
             if value.isEmpty { return .path(nil) }
             return isSafePath(value) ? .path(Array(value)) : nil

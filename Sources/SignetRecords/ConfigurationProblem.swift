@@ -61,6 +61,7 @@ package struct ConfigurationProblem: Equatable, Sendable {
     private func expectation(_ bounds: KeyBounds) -> String {
         switch bounds {
         case .yesOrNo: return "yes or no"
+        case .sign: return "one printable ASCII character but \"#\", or none"
         case .path: return "an absolute path without \"..\", or empty"
         case .number(let range, let unit):
             let between = "between \(range.lowerBound) and \(range.upperBound)"

@@ -68,6 +68,7 @@ private func managed(_ act: ManagementAct) -> JournalEvent { .management(act, by
             (refused(.cancelled), "event=authentication outcome=refused reason=cancelled"),
             (refused(.timedOut), "event=authentication outcome=refused reason=timed_out"),
             (refused(.recordUnusable), "event=authentication outcome=refused reason=record_unusable"),
+            (refused(.background), "event=authentication outcome=refused reason=background_job"),
             (refused(.fingerPathClosed(.remote)), "event=authentication outcome=refused reason=remote"),
             (
                 .failure(factor: .pin, attempts: attempts(pin: 1, others: 2, remote: 3)),

@@ -11,6 +11,7 @@ private let sudo = Array("sudo".utf8)
     @Test(
         arguments: [
             (.pin(because: nil), "Type your PIN: "),
+            (.pinBeforeTouch, "PIN: "),
             (.pinOrTouch, "PIN, or press Enter and touch the reader: "),
             (.password, "Password: "),
             (
@@ -63,8 +64,70 @@ private let sudo = Array("sudo".utf8)
             (.pin(because: .notTouched), "The reader was not touched in time. Type your PIN: "),
         ] as [(Prompt, String)]) func text(prompt: Prompt, text: String)
     {
-        #expect(prompt.text(user: alice, service: sudo) == text)
+        let prefix = prompt == .password ? "" : "[sudo: alice] "
+        #expect(prompt.text(Asked(user: alice, service: sudo)) == prefix + text)
+        #expect(prompt.text(user: alice, service: Array("signet".utf8)) == text)
         #expect(text.hasSuffix(": "))
+    }
+
+    /// Catches a stand-in reader that passes for a real one where a touch is asked for, and one that is spoken of where
+    /// none is.
+    @Test func tellsTheStandIn() {
+        let asked = Asked(user: alice, service: sudo, readerName: "stand-in reader")
+        #expect(
+            Prompt.pinOrTouch.text(asked)
+                == "[sudo: alice] (stand-in reader) PIN, or press Enter and touch the reader: ")
+        #expect(Prompt.pinBeforeTouch.text(asked) == "[sudo: alice] PIN: ")
+        #expect(Notice.touchTheReader.text(asked) == "Touch the reader. (stand-in reader)")
+        #expect(
+            Notice.touchTheReader.label(asked)
+                == "[sudo: alice] (stand-in reader) Touch the reader or type your PIN: ")
+    }
+
+    /// Catches a busy reader whose holder is not named, or is named where something else is the matter.
+    @Test func namesTheHolder() {
+        let held = Asked(user: alice, service: sudo, holder: Array("sudo on pts/3".utf8))
+        #expect(
+            Prompt.pin(because: .readerNotAvailable(.busy)).text(held)
+                == "[sudo: alice] The reader is in use by sudo on pts/3. Type your PIN: ")
+        #expect(
+            Prompt.pin(because: .readerNotAvailable(.removed)).text(held)
+                == "[sudo: alice] The reader was unplugged. Type your PIN: ")
+        #expect(
+            Notice.fingerPathClosed(.readerNotAvailable(.busy)).text(held)
+                == "The reader is in use by sudo on pts/3.")
+    }
+
+    /// Catches a prompt that a long or missing name pushes off the line, or leaves without one.
+    @Test(arguments: [
+        ("sudo-i", "alice", "[sudo-i: alice] "), ("", "alice", "[alice] "), ("su", "", "[su: ] "),
+        (String(repeating: "s", count: 17), "bob", "[ssssssssssssssss...: bob] "),
+        ("su", String(repeating: "u", count: 33), "[su: \(String(repeating: "u", count: 32))...] "),
+        ("s\u{1B}[2J", "a\nb", "[s?[2J: a?b] "),
+    ]) func prefix(service: String, user: String, prefix: String) {
+        let asked = Asked(user: Array(user.utf8), service: Array(service.utf8))
+        #expect(Prompt.pinBeforeTouch.text(asked) == prefix + "PIN: ")
+        #expect(Prompt.password.text(asked) == "Password: ")
+    }
+}
+
+@Suite struct FieldLabelTests {
+    /// Catches a label that does not say that the PIN may still be typed, or a sentence that takes the prompt's place.
+    @Test(
+        arguments: [
+            (.touchTheReader, "[sudo: alice] Touch the reader or type your PIN: "),
+            (.notRecognised, "[sudo: alice] Not recognised. Touch again or type your PIN: "),
+            (.retry(.general), "[sudo: alice] That touch could not be read. Touch again or type your PIN: "),
+            (.retry(.tooShort), "[sudo: alice] Swipe a little further, or type your PIN: "),
+            (.retry(.centreFinger), "[sudo: alice] Centre your finger and touch again, or type your PIN: "),
+            (.retry(.removeFinger), "[sudo: alice] Lift your finger and touch again, or type your PIN: "),
+            (.retry(.tooFast), "[sudo: alice] Swipe more slowly, or type your PIN: "),
+            (.nothingTyped, nil), (.systemFault, nil), (.wrongPIN(triesLeft: 1), nil), (.pinSetByAdministrator, nil),
+        ] as [(Notice, String?)]) func label(notice: Notice, label: String?)
+    {
+        #expect(notice.label(Asked(user: alice, service: sudo)) == label)
+        // One line of 80 columns, the name and a long PIN's masks included.
+        #expect((label?.utf8.count ?? 0) <= 80)
     }
 }
 
@@ -112,6 +175,10 @@ private let sudo = Array("sudo".utf8)
                 "Signet cannot check this just now. Try again; an administrator can look with \"signet doctor\"."
             ),
             (.nothingTyped, "Nothing was typed."),
+            (
+                .backgroundJob,
+                "A background job cannot ask for your PIN. Bring it to the foreground and run it again."
+            ),
             (.pinSetByAdministrator, "An administrator set your PIN. Choose your own with \"sudo signet pin change\"."),
             (.pinsDiffer, "The two PINs differ. Type them again."),
             (
@@ -183,9 +250,12 @@ private let sudo = Array("sudo".utf8)
 }
 
 @Suite struct ForeignNameTests {
-    private static let prompts: [Prompt] = [.recoveryCode, .pinOrTouch]
+    private static let prompts: [Prompt] = [
+        .recoveryCode, .pinOrTouch, .pin(because: .readerNotAvailable(.busy)),
+    ]
     private static let notices: [Notice] = [
         .pinNotSet, .recordUnusable, .pinDisabled(codeHelps: true), .shareUsedUp,
+        .fingerPathClosed(.readerNotAvailable(.busy)),
     ]
 
     /// Catches a name from outside that plays with the terminal: moves, colours, turns, breaks the line.
@@ -194,7 +264,8 @@ private let sudo = Array("sudo".utf8)
         [0xFF, 0xFE, 0x41], Array("a\r\u{8}\u{7F}".utf8), [0], [],
     ]) func isHarmless(name: [UInt8]) {
         let texts =
-            Self.prompts.map { $0.text(user: name, service: name) } + Self.notices.map { $0.text(user: name) }
+            Self.prompts.map { $0.text(Asked(user: name, service: name, holder: name)) }
+            + Self.notices.map { $0.text(Asked(user: name, holder: name)) }
         for text in texts {
             for scalar in text.unicodeScalars { #expect(!UTF8Text.isDangerous(scalar.value)) }
         }

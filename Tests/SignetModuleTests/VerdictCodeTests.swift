@@ -9,6 +9,7 @@ import Testing
         (Refusal.authenticationFailed, PAM_AUTH_ERR, false),
         (.cancelled, PAM_AUTH_ERR, true),
         (.timedOut, PAM_AUTH_ERR, true),
+        (.background, PAM_AUTH_ERR, true),
         (.pinNotSet, PAM_AUTHINFO_UNAVAIL, true),
         (.fingerPathClosed(.remote), PAM_AUTHINFO_UNAVAIL, true),
         (.pinLockout(.waiting(seconds: 60)), PAM_MAXTRIES, true),
@@ -47,6 +48,7 @@ import Testing
     @Test func defaults() {
         let arguments = parse()
         #expect(arguments.fingerAllowed && arguments.pinAllowed && !arguments.debug && !arguments.conversationOnly)
+        #expect(!arguments.shuffledKeypad)
         #expect(arguments.configuration == nil && arguments.unknown.isEmpty)
     }
 
@@ -57,11 +59,15 @@ import Testing
         #expect(parse("debug").debug)
         #expect(parse("prompt=conversation").conversationOnly)
         #expect(parse("prompt=conversation", "prompt=auto").conversationOnly == false)
+        #expect(parse("keypad=shuffled").shuffledKeypad)
+        #expect(parse("keypad=shuffled", "keypad=no").shuffledKeypad == false)
         #expect(parse("conf=/etc/x.conf").configuration == Array("/etc/x.conf".utf8))
     }
 
     /// Catches a mistake that is passed over in silence: a typo, a relative path, a value of another case.
-    @Test(arguments: ["finger=off", "conf=", "conf=/", "conf=x", "PIN=no", "pin=no ", "", "nullok"])
+    @Test(arguments: [
+        "finger=off", "conf=", "conf=/", "conf=x", "PIN=no", "pin=no ", "", "nullok", "keypad", "keypad=yes", "prompt=",
+    ])
     func whatIsNotKnownIsKept(word: String) {
         #expect(parse(word).unknown == [Array(word.utf8)])
         #expect(parse(word).fingerAllowed && parse(word).pinAllowed)

@@ -49,16 +49,33 @@ import Testing
         #expect(!Configuration.strictest.finger)
     }
 
-    /// Catches a flag or path that is not kept.
-    @Test func flagAndPath() {
+    /// Catches a flag, sign or path that is not kept.
+    @Test func flagSignAndPath() {
         var configuration = Configuration()
         let results = [
             configuration.set(.finger, to: .flag(false)), configuration.set(.sensorHelper, to: .path([0x2F, 0x61])),
-            configuration.set(.finger, to: .path(nil)), configuration.set(.sensorHelper, to: .flag(true)),
+            configuration.set(.pinMask, to: .sign(0x2E)), configuration.set(.pinMask, to: .number(1)),
+            configuration.set(.finger, to: .sign(nil)), configuration.set(.finger, to: .path(nil)),
+            configuration.set(.sensorHelper, to: .flag(true)),
         ]
-        #expect(results == [true, true, false, false])
+        #expect(results == [true, true, true, false, false, false, false])
         #expect(!configuration.finger)
+        #expect(configuration.pinMask == 0x2E)
         #expect(configuration.sensorHelper == [0x2F, 0x61])
+    }
+
+    /// Catches a sign that moves the cursor, shows nothing, or is half of a character; and a "none" that shows something.
+    @Test func signs() {
+        for byte in UInt8.min...UInt8.max {
+            var configuration = Configuration()
+            let accepted = configuration.set(.pinMask, to: .sign(byte))
+            #expect(accepted == (0x21...0x7E).contains(byte))
+            #expect(configuration.pinMask == (accepted ? byte : 0x2A))
+        }
+        var configuration = Configuration()
+        let accepted = configuration.set(.pinMask, to: .sign(nil))
+        #expect(accepted && configuration.pinMask == nil)
+        #expect(Configuration.strictest.pinMask == nil)
     }
 }
 

@@ -24,7 +24,7 @@ private func read(_ text: String) -> ConfigurationFile { ConfigurationFile(Array
         let lines = [
             "finger=no", "finger_tries = 2", "\tfinger_limit\t=\t3", "finger_timeout = 60 ", "reader_timeout = 15",
             "# comment", "pin_limit = 5", "", "pin_min_length = 8", "pin_max_length = 8", "pin_fresh_hours = 1",
-            "argon2_passes = 8", "argon2_memory = 512", "sensor_helper = /opt/a b/ü#1",
+            "argon2_passes = 8", "argon2_memory = 512", "pin_mask = o", "sensor_helper = /opt/a b/ü#1",
         ]
         let file = read(lines.joined(separator: lineEnd))
         var expected = Configuration()
@@ -39,6 +39,7 @@ private func read(_ text: String) -> ConfigurationFile { ConfigurationFile(Array
         expected.pinFreshHours = 1
         expected.argon2Passes = 8
         expected.argon2MemoryMiB = 512
+        expected.pinMask = 0x6F
         expected.sensorHelper = Array("/opt/a b/ü#1".utf8)
         #expect(file.problems == [])
         #expect(file.configuration == expected)
@@ -68,6 +69,14 @@ private func read(_ text: String) -> ConfigurationFile { ConfigurationFile(Array
         ("finger = yes\rfinger = no", "line 1, column 13: a control character is not allowed here"),
         ("# ü\u{1B}[2J", "line 1, column 4: a control character is not allowed here"),
         ("finger = yes\r", "line 1, column 13: a control character is not allowed here"),
+        (
+            "pin_mask = **",
+            "line 1, column 12: pin_mask must be one printable ASCII character but \"#\", or none"
+        ),
+        ("pin_mask =", "line 1, column 11: pin_mask must be one printable ASCII character but \"#\", or none"),
+        ("pin_mask = •", "line 1, column 12: pin_mask must be one printable ASCII character but \"#\", or none"),
+        ("pin_mask = None", "line 1, column 12: pin_mask must be one printable ASCII character but \"#\", or none"),
+        ("pin_mask = #", "line 1, column 12: a comment needs a line of its own"),
         ("sensor_helper = bin/x", "line 1, column 17: sensor_helper must be an absolute path without \"..\", or empty"),
         (
             "sensor_helper = /a/../x",
@@ -84,6 +93,15 @@ private func read(_ text: String) -> ConfigurationFile { ConfigurationFile(Array
         let file = read(text)
         #expect(file.problems.map(\.sentence) == [sentence])
         #expect(file.configuration == .strictest)
+    }
+
+    /// Catches a sign that is taken for a word of its own, or the other way round.
+    @Test(
+        arguments: [("none", nil), ("n", 0x6E), ("=", 0x3D), ("\"", 0x22), ("*", 0x2A), ("~", 0x7E)]
+            as [(String, UInt8?)])
+    func masks(value: String, mask: UInt8?) {
+        #expect(read("pin_mask = \(value)").problems == [])
+        #expect(read("pin_mask = \(value)").configuration.pinMask == mask)
     }
 
     /// Catches bytes that are no text, where the place is what helps.

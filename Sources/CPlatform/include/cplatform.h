@@ -37,9 +37,10 @@ static inline int signet_openat(int folder, const char *_Nonnull name, int flags
     return openat(folder, name, flags, mode);
 }
 
-/// S_ISREG and S_ISDIR are macros.
+/// S_ISREG, S_ISDIR and S_ISCHR are macros.
 static inline int signet_is_regular(mode_t mode) { return S_ISREG(mode); }
 static inline int signet_is_directory(mode_t mode) { return S_ISDIR(mode); }
+static inline int signet_is_device(mode_t mode) { return S_ISCHR(mode); }
 
 #include "cplatform_terminal.h"
 #include "cplatform_files.h"

@@ -26,13 +26,24 @@ void signet_kill_helper(pid_t pid, int pidfd);
 /// Makes a pair of close-on-exec SOCK_SEQPACKET sockets; 0 or -errno.
 int signet_packet_pair(int *_Nonnull ours, int *_Nonnull theirs);
 
-/// Blocks INT, QUIT, TERM, HUP, TSTP and ALRM, but for those that the caller ignores, and keeps the mask before in `old`.
+/// Blocks INT, QUIT, TERM, HUP, TSTP and ALRM for this thread, but for those that the caller ignores; `held` gets them.
 ///
-/// Answers a descriptor that polls readable while one of them is pending, or -errno with the mask unchanged.
-int signet_hold_signals(sigset_t *_Nonnull old);
+/// Answers a descriptor that polls readable while one of them is pending, or -errno with nothing changed. Several may hold
+/// them at once; each lets go once with what it got in `held`.
+int signet_hold_signals(sigset_t *_Nonnull held);
 
-/// Lets them act again.
-void signet_release_signals(const sigset_t *_Nonnull old);
+/// Holds the same, and CONT and WINCH, for as long as a field stands on the terminal.
+int signet_hold_field_signals(sigset_t *_Nonnull held);
+
+/// Lets act again what nobody else holds, unless the caller had it blocked before.
+void signet_release_signals(const sigset_t *_Nonnull held);
+
+/// A pending one of the signals that ask a program to stop, which stays pending; TSTP last, 0 where there is none. One that
+/// the caller ignores does not count.
+int signet_pending_signal(void);
+
+/// Takes a blocked signal off, if it is pending; whether it was.
+int signet_take_pending(int number);
 
 /// Leaves root's group and all others for `group`, where the process is root: to be called while it has only one thread,
 /// for which it costs next to nothing. 0 or -errno.

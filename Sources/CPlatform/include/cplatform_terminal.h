@@ -33,6 +33,9 @@ static inline int signet_terminal_width(int descriptor) {
     return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
+/// The process group of the caller stops as the terminal's own key would have it, where it can be stopped at all.
+static inline void signet_stop_job(void) { (void)kill(0, SIGTSTP); }
+
 /// A day of the calendar with its time; `struct tm` has a pointer that nobody here needs.
 struct signet_day {
     int year, month, day, hour, minute;

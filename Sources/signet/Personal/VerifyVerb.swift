@@ -91,6 +91,7 @@ extension Refusal {
         case .unknownUser: "unknown_user"
         case .recordUnusable: "record_unusable"
         case .fingerPathClosed: "finger_path_closed"
+        case .background: "background_job"
         }
     }
 }

@@ -1,0 +1,51 @@
+internal import CPlatform
+
+/// The control characters that a terminal's owner has given a meaning (`stty(1)`, `termios(3)`: c_cc).
+///
+/// Only control characters count: a terminal whose erase key is a letter could type no PIN with that letter.
+struct ControlKeys: Equatable, Sendable {
+    /// Takes one character.
+    var erase: UInt8?
+    /// Take all: VKILL, VWERASE.
+    var kill: UInt8?
+    var wordErase: UInt8?
+    /// Cancel: VINTR, VQUIT, VEOF.
+    var interrupt: UInt8?
+    var quit: UInt8?
+    var endOfFile: UInt8?
+    /// Stops the program: VSUSP.
+    var suspend: UInt8?
+
+    init() {}
+
+    init(_ modes: termios) {
+        var modes = modes
+        self = ControlKeys.withCharacters(of: &modes) { characters in
+            func control(_ index: Int32) -> UInt8? {
+                let character = characters[Int(index)]
+                // 0 is _POSIX_VDISABLE: no key.
+                return (character > 0 && character < 0x20) || character == 0x7F ? character : nil
+            }
+            var keys = ControlKeys()
+            keys.erase = control(VERASE)
+            keys.kill = control(VKILL)
+            keys.wordErase = control(VWERASE)
+            keys.interrupt = control(VINTR)
+            keys.quit = control(VQUIT)
+            keys.endOfFile = control(VEOF)
+            keys.suspend = control(VSUSP)
+            return keys
+        }
+    }
+
+    /// Lets `body` see the control characters, which are an array in C and a tuple in Swift.
+    static func withCharacters<Result>(
+        of modes: inout termios, _ body: (inout MutableSpan<UInt8>) -> Result
+    ) -> Result {
+        unsafe withUnsafeMutableBytes(of: &modes.c_cc) { bytes in
+            // SAFETY: cc_t is an unsigned char; the span covers the array and does not outlive the call.
+            var span = unsafe bytes.bindMemory(to: UInt8.self).mutableSpan
+            return body(&span)
+        }
+    }
+}

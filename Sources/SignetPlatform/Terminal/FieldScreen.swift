@@ -1,0 +1,74 @@
+/// The terminal while a field stands on it: its screen, its modes and the signals that it would send.
+///
+/// All three are given back in this order, whenever they are given back, and also when the field just goes away.
+public struct FieldScreen: ~Copyable {
+    let device: TerminalDevice
+    private let movesCursor: Bool
+    private(set) var modes = TerminalModes()
+    private(set) var held = FieldSignals()
+    var view: FieldView
+
+    init(_ device: consuming TerminalDevice, _ style: FieldStyle) {
+        self.device = device
+        movesCursor = style.movesCursor
+        view = FieldView(style)
+    }
+
+    deinit {
+        guard modes.areTaken else { return }
+        device.write(view.hiding(width: device.width()) + reports(false))
+        modes.giveBack(device)
+        // The signals are let go by their owner, after the modes.
+    }
+
+    /// Holds the signals and takes the modes; false where one cannot be had, and then neither is.
+    mutating func take() -> Bool {
+        guard held.hold() else { return false }
+        guard modes.take(device) else {
+            held.release()
+            return false
+        }
+        device.write(reports(true))
+        return true
+    }
+
+    /// Takes it again after the program was stopped behind our back and goes on; false where the terminal refuses.
+    mutating func takeAgain() -> Bool {
+        // Where another has used the terminal, what the screen shows now must not be taken for rows of ours.
+        if !modes.areInForce(device) { view.forget() }
+        guard modes.takeAgain(device) else { return false }
+        device.write(reports(true))
+        return true
+    }
+
+    /// Gives all of it back; a signal that is pending acts before this returns.
+    mutating func giveBack() {
+        guard modes.areTaken else { return }
+        hide()
+        device.write(reports(false))
+        modes.giveBack(device)
+        modes.forget()
+        held.release()
+    }
+
+    /// Draws the field so, with a bell where a key was refused.
+    mutating func show(_ content: FieldView.Content, ringing: Bool) {
+        device.write(view.show(content, width: device.width()) + (ringing ? [0x07] : []))
+    }
+
+    /// Takes the field off the screen.
+    mutating func hide() { device.write(view.hide(width: device.width())) }
+
+    /// Takes the field off the screen and writes a sentence in its place, on a line of its own.
+    mutating func say(_ sentence: String) {
+        let line = PrintableText.cleaned(Array(sentence.utf8)) + [0x0D, 0x0A]
+        device.write(view.hide(width: device.width()) + line)
+    }
+
+    /// Asks the terminal to mark what is pasted, and to tell when its window loses the focus, or to stop both (xterm's
+    /// "ctlseqs": modes 2004 and 1004). A terminal that knows neither does nothing.
+    private borrowing func reports(_ on: Bool) -> [UInt8] {
+        guard movesCursor else { return [] }
+        return Array((on ? "\u{1B}[?2004h\u{1B}[?1004h" : "\u{1B}[?1004l\u{1B}[?2004l").utf8)
+    }
+}

@@ -1,0 +1,97 @@
+internal import CPlatform
+package import SignetEngine
+internal import SignetSecrets
+
+// Taking the terminal, giving it back, and the time in between in which the person is elsewhere.
+
+extension TerminalField {
+    /// Lets the person leave, after `attend` said `left`, and waits until they are back; then the field stands open and
+    /// empty with this label. Where it throws the field is closed.
+    package mutating func awaitReturn(_ label: String) throws(ConversationError) {
+        screen.view.label = Array(label.utf8)
+        try awaitReturn()
+    }
+
+    /// As above, with the label that the field has.
+    mutating func awaitReturn() throws(ConversationError) {
+        guard phase != .closed else { throw .unusable }
+        do throws(ConversationError) {
+            if phase == .away(.unfocused) { try awaitFocus() }
+            if case .away(let departure) = phase, departure != .unfocused { try stop(departure) }
+        } catch {
+            close()
+            throw error
+        }
+        cover()
+        begin()
+    }
+
+    /// The field opens, empty.
+    mutating func begin(_ label: String) {
+        screen.view.label = Array(label.utf8)
+        begin()
+    }
+
+    private mutating func begin() {
+        decoder = KeyDecoder(controls: screen.modes.controls)
+        deadline = Deadline(seconds: style.seconds)
+        phase = .open
+        rings = false
+        draw()
+    }
+
+    /// Lets the program be stopped as the terminal would have done it; returns once it goes on in the foreground.
+    private mutating func stop(_ departure: Departure) throws(ConversationError) {
+        // A TSTP that is pending acts in here.
+        screen.giveBack()
+        // Stops nothing where it is ignored or nobody could let the job go on; then it goes on at once.
+        if departure == .stopKey { signet_stop_job() }
+        try awaitForeground()
+        guard screen.take() else { throw .unusable }
+    }
+
+    /// Waits for the foreground in the kernel's own way: who reads in the background is stopped by SIGTTIN, and finds an
+    /// error where that cannot be.
+    private borrowing func awaitForeground() throws(ConversationError) {
+        guard var nothing = SecretBytes(count: 1) else { throw .unusable }
+        // The bound is for a kernel that does neither; each turn is a time that somebody let the job go on.
+        for _ in 0..<1000 {
+            if screen.device.isForeground() { return }
+            if case .end = screen.device.readByte(into: &nothing) { break }
+        }
+        throw .cancelled
+    }
+
+    /// Waits until the terminal's window has the focus again, or somebody presses a key.
+    private mutating func awaitFocus() throws(ConversationError) {
+        phase = .open
+        defer { if phase == .open { phase = .away(.unfocused) } }
+        while phase == .open {
+            wait()
+            guard phase == .open else { break }
+            if let news = screen.held.next() {
+                switch news {
+                case .end: throw .cancelled
+                case .stop: return leave(.stopSignal)
+                case .resumed: _ = screen.takeAgain()
+                case .resized: break
+                }
+                continue
+            }
+            if screen.device.isGone() { throw .cancelled }
+            if deadline.hasPassed { throw .timedOut }
+            if !screen.device.isForeground() { return leave(.background) }
+            switch text?.read(from: screen.device) {
+            case .nothing: continue
+            case .end, nil: throw .cancelled
+            case .byte: break
+            }
+            switch text?.decode(with: &decoder) ?? nil {
+            case nil, .focusOut, .ignored: continue
+            case .cancel: throw .cancelled
+            case .stop: return leave(.stopKey)
+            default: return
+            }
+        }
+    }
+}
