@@ -23,11 +23,38 @@ public struct HelperProcess: ~Copyable {
     private let socket: Int32
     /// The one packet in work, either way; wiped after use, since it may hold a template.
     private var packet: SecretBytes
+    /// The reader that it has open: it goes when the process is gone, and not before.
+    var claim: ReaderClaim?
+    /// Milliseconds in which it must have ended once it is told to; it is killed then.
+    var grace = 1000
+    /// When it must have ended; nil until it was told to.
+    private var ending: Deadline?
 
-    /// What a wait ended with.
-    package enum Wakeup: Equatable, Sendable {
+    /// What is waited for.
+    enum Readiness {
         /// A packet can be read, or the helper is gone.
         case packet
+        /// A packet can be sent, or the helper is gone.
+        case room
+    }
+
+    /// What is looked at beside the helper; a descriptor of -1 is none.
+    struct Surroundings {
+        /// The keys of a field, and the signals that it holds back.
+        var keys: Int32 = -1
+        var fieldSignals: Int32 = -1
+        /// Milliseconds after which the field is looked at in any case; -1: never.
+        var patience: Int32 = -1
+        /// Signals that are held here.
+        var signals: Int32 = -1
+    }
+
+    /// What a wait ended with.
+    enum Wakeup: Equatable {
+        /// What was waited for.
+        case ready
+        /// Something may have happened at the field.
+        case field
         /// A signal that is held is pending.
         case signal
         case deadline
@@ -83,6 +110,13 @@ public struct HelperProcess: ~Copyable {
         within milliseconds: Int, _ encode: (inout MutableSpan<UInt8>) -> Int?
     ) throws(HelperFailure) {
         let deadline = Deadline(milliseconds: milliseconds)
+        while try !sendAtOnce(encode) {
+            guard wait(for: .room, until: deadline) == .ready, !deadline.hasPassed else { throw .stalled }
+        }
+    }
+
+    /// As `send`, without waiting; false where the socket has no room.
+    mutating func sendAtOnce(_ encode: (inout MutableSpan<UInt8>) -> Int?) throws(HelperFailure) -> Bool {
         let length = packet.withMutableBytes { (bytes) -> Int? in encode(&bytes) }
         defer { wipe() }
         guard let length, length > 0, length <= packet.count else { throw .nonsense }
@@ -94,35 +128,45 @@ public struct HelperProcess: ~Copyable {
                     unsafe CPlatform.send(socket, buffer.baseAddress, length, CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL))
                 }
             }
-            if sent == length { return }
+            if sent == length { return true }
             let reason = signet_errno()
             if sent < 0, reason == EINTR { continue }
             guard sent < 0, reason == EAGAIN || reason == ENOBUFS else { throw .ended }
-            guard !deadline.hasPassed else { throw .stalled }
-            var wanted = pollfd(fd: socket, events: Int16(POLLOUT), revents: 0)
-            // SAFETY: one entry, good for the call. An interruption only means another look.
-            _ = unsafe poll(&wanted, 1, deadline.pollTimeout)
+            return false
         }
     }
 
-    /// Waits for a packet, for the descriptor `signals` (-1: none) or for the deadline, in this order of importance.
-    func wait(until deadline: Deadline, orSignalOn signals: Int32) -> Wakeup {
+    /// Waits for the helper, for what is beside it, or for the deadline: in this order of importance, and of what is
+    /// beside it the field first.
+    func wait(
+        for readiness: Readiness, until deadline: Deadline, beside other: Surroundings = Surroundings()
+    ) -> Wakeup {
+        let patience = other.patience >= 0 ? Deadline(milliseconds: Int(other.patience)) : nil
         while true {
             let passed = deadline.hasPassed
+            let impatient = patience?.hasPassed ?? false
+            let timeout = passed ? 0 : min(deadline.pollTimeout, patience?.pollTimeout ?? Int32.max)
             // A negative descriptor is skipped by poll(2).
-            var wanted: InlineArray<2, pollfd> = [
-                pollfd(fd: socket, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
+            var wanted: InlineArray<4, pollfd> = [
+                pollfd(fd: socket, events: Int16(readiness == .packet ? POLLIN : POLLOUT), revents: 0),
+                pollfd(fd: other.keys, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: other.fieldSignals, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: other.signals, events: Int16(POLLIN), revents: 0),
             ]
-            // SAFETY: two entries, good for the call.
+            // SAFETY: four entries, good for the call.
             var entries = wanted.mutableSpan
             let count = unsafe entries.withUnsafeMutableBufferPointer { buffer in
-                unsafe poll(buffer.baseAddress, 2, passed ? 0 : deadline.pollTimeout)
+                unsafe poll(buffer.baseAddress, 4, timeout)
             }
+            // Where poll(2) itself is refused (EINVAL under a tiny RLIMIT_NOFILE), what is done next finds the helper of
+            // no use; to ask again would spin.
+            if count < 0, signet_errno() != EINTR { return .ready }
             if count > 0 {
-                if wanted[0].revents != 0 { return .packet }
-                if wanted[1].revents != 0 { return .signal }
+                if wanted[0].revents != 0 { return .ready }
+                if wanted[1].revents != 0 || wanted[2].revents != 0 { return .field }
+                if wanted[3].revents != 0 { return .signal }
             }
+            if impatient { return .field }
             if passed { return .deadline }
         }
     }
@@ -131,7 +175,7 @@ public struct HelperProcess: ~Copyable {
     package mutating func receive<Result: ~Copyable>(
         within milliseconds: Int, _ body: (Span<UInt8>) -> Result
     ) throws(HelperFailure) -> Result {
-        guard wait(until: Deadline(milliseconds: milliseconds), orSignalOn: -1) == .packet else { throw .stalled }
+        guard wait(for: .packet, until: Deadline(milliseconds: milliseconds)) == .ready else { throw .stalled }
         return try receive(body)
     }
 
@@ -166,7 +210,10 @@ public struct HelperProcess: ~Copyable {
     }
 
     /// Tells the helper that no more requests come: it closes its reader and ends, which the owner need not wait for yet.
-    package func hangUp() { _ = shutdown(socket, Int32(SHUT_WR)) }
+    package mutating func hangUp() {
+        _ = shutdown(socket, Int32(SHUT_WR))
+        if ending == nil { ending = Deadline(milliseconds: grace) }
+    }
 
     /// Kills the helper at once, for one that does not behave; it is reaped when its owner lets go of it.
     package func kill() { signet_kill_helper(pid, pidfd) }
@@ -180,8 +227,7 @@ public struct HelperProcess: ~Copyable {
     }
 
     /// Waits until the process is gone; whether it is.
-    private func reap(within milliseconds: Int) -> Bool {
-        let deadline = Deadline(milliseconds: milliseconds)
+    private func reap(until deadline: Deadline) -> Bool {
         while !isGone() {
             if deadline.hasPassed { return false }
             var wanted = pollfd(fd: pidfd, events: Int16(POLLIN), revents: 0)
@@ -191,13 +237,13 @@ public struct HelperProcess: ~Copyable {
         return true
     }
 
-    /// Ends the helper: its socket closes, it has one second to close the reader, then it is killed.
+    /// Ends the helper: its socket closes, it has its grace to close the reader, then it is killed.
     deinit {
         _ = CPlatform.close(socket)
-        if !reap(within: 1000) {
+        if !reap(until: ending ?? Deadline(milliseconds: grace)) {
             signet_kill_helper(pid, pidfd)
             // A process that hangs in the kernel cannot be waited for without end.
-            _ = reap(within: 2000)
+            _ = reap(until: Deadline(milliseconds: 2000))
         }
         if pidfd >= 0 { _ = CPlatform.close(pidfd) }
     }

@@ -8,6 +8,10 @@ import SignetRecords
 @safe final class Channel {
     /// A packet can be read, or the other side is gone.
     private(set) var isReadable = false
+    /// The other side asks nothing more and waits for no answer, whatever of it still lies unread.
+    private(set) var isHungUp = false
+    /// Whether the process ends as soon as the other side hangs up: there is nothing to put in order.
+    var endsWhenHungUp = true
     /// The memory of a packet that came, and of one that goes: an answer may be sent while a request is looked at.
     private let incoming: UnsafeMutableRawBufferPointer
     private let outgoing: UnsafeMutableRawBufferPointer
@@ -18,6 +22,25 @@ import SignetRecords
         unsafe incoming = .allocate(byteCount: SensorMessage.packetLimit, alignment: 16)
         unsafe outgoing = .allocate(byteCount: SensorMessage.packetLimit, alignment: 16)
         watch()
+        watchForHangUp()
+    }
+
+    /// Lets the main loop look for the end of the other side's packets, however long ours takes to read them.
+    private func watchForHangUp() {
+        let condition = GIOCondition(
+            rawValue: UInt32(SIGNET_POLLRDHUP) | G_IO_HUP.rawValue | G_IO_ERR.rawValue)
+        // SAFETY: as in `watch`.
+        unsafe _ = g_unix_fd_add(
+            socket, condition,
+            { _, _, data in
+                guard let data = unsafe data else { return 0 }
+                // SAFETY: `data` is the channel that was passed below.
+                let channel = unsafe Unmanaged<Channel>.fromOpaque(data).takeUnretainedValue()
+                // libfprint looks for readers and starts drivers in this loop too.
+                if channel.endsWhenHungUp { _exit(0) }
+                channel.isHungUp = true
+                return 0
+            }, Unmanaged.passUnretained(self).toOpaque())
     }
 
     /// Lets the main loop look at the socket until it becomes readable once.

@@ -40,8 +40,9 @@ final class Session {
         while true {
             // The alarm ends a helper whose parent was stopped or forgot it.
             alarm(Session.idleSeconds)
-            iterate { channel.isReadable }
-            guard let request = receive() else { leave() }
+            iterate { channel.isReadable || channel.isHungUp }
+            // Nobody waits any more for what was asked before.
+            guard !channel.isHungUp, let request = receive() else { leave() }
             alarm(Session.workSeconds)
             serve(request)
         }
@@ -92,10 +93,17 @@ final class Session {
         channel.send(.listed(count: shown.count, virtualRefused: shown.count < readers.count))
     }
 
-    /// Waits until `operation` has ended; leaves where the other side closes meanwhile.
+    /// Waits until `operation` has ended; ends it and leaves where the other side hangs up or asks to close meanwhile.
     private func wait(for operation: Operation) {
-        iterate { operation.isDone || channel.isReadable }
-        if !operation.isDone { leave() }
+        current = operation
+        iterate { operation.isDone || channel.isReadable || channel.isHungUp }
+        if operation.isDone {
+            current = nil
+            return
+        }
+        guard !channel.isHungUp, let request = receive() else { leave() }
+        demand(request == .close)
+        close()
     }
 
     private func open() {
@@ -110,11 +118,14 @@ final class Session {
             return
         }
         for (index, print) in gallery.enumerated() where print?.fits(found) != true { gallery[index] = nil }
+        // From here on there is a reader to be closed, also where it has not opened yet.
+        channel.endsWhenHungUp = false
+        reader = found
         if let problem = connect(found) {
+            reader = nil
             channel.send(.failed(problem))
             return
         }
-        reader = found
         let presence: [PrintPresence]
         let foreignPrints: Int
         switch look(into: found) {
@@ -181,7 +192,7 @@ final class Session {
         }
     }
 
-    private func close() {
+    private func close() -> Never {
         disconnect()
         channel.send(.closed)
         _exit(0)

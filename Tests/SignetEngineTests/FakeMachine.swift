@@ -199,13 +199,14 @@ final class Actor {
     /// Runs one authentication.
     func authenticate(
         _ answers: [Answer] = [], touches: [Touch] = [], caller: CallerClass = .person, exists: Bool = true,
-        pin: Bool = true, terminal: Bool = true, closure: FingerClosure? = nil
+        pin: Bool = true, terminal: Bool = true, field: [FieldMoment]? = nil, closure: FingerClosure? = nil
     ) -> Verdict {
         person.answers = answers
+        person.moments = field ?? []
         sensor.touches = touches
         let request = AuthenticationRequest(
             configuration: machine.configuration, userExists: exists, userName: Machine.alice, pinAllowed: pin,
-            terminal: terminal, fingerClosure: closure)
+            terminal: terminal, field: field != nil, fingerClosure: closure)
         var authentication = Authentication(
             request, ledger: ledger(caller: caller), sensor: sensor, person: person)
         return authentication.run()

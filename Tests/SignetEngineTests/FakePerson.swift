@@ -17,6 +17,22 @@ enum Answer: Equatable, Sendable {
 enum Met: Equatable, Sendable {
     case prompt(Prompt)
     case notice(Notice)
+    /// They left the field; on their return it stood there empty.
+    case absence
+    /// They read who holds the reader.
+    case holder(String)
+}
+
+/// Something that happens at the open field.
+struct FieldMoment: Equatable, Sendable {
+    /// Which wait of the sensor it falls into, and how many such waits pass before.
+    let wait: PortCall
+    var passing = 0
+    let event: FieldEvent
+
+    static func during(_ wait: PortCall, passing: Int = 0, _ event: FieldEvent) -> FieldMoment {
+        FieldMoment(wait: wait, passing: passing, event: event)
+    }
 }
 
 /// A person who answers by a script; when it is used up, they cancel.
@@ -24,6 +40,13 @@ final class FakePerson: Conversation {
     let disk: Disk
     let process: FakeProcess
     var answers: [Answer]
+    /// What happens at the field, in order.
+    var moments: [FieldMoment] = []
+    /// Whether there is a terminal that takes a field.
+    var fieldOpens = true
+    private(set) var fieldIsOpen = false
+    /// What the field said and what is still to be done about it.
+    private var pending: FieldEvent?
     private(set) var met: [Met] = []
 
     init(_ disk: Disk, _ process: FakeProcess, answers: [Answer] = []) {
@@ -38,6 +61,8 @@ final class FakePerson: Conversation {
     func ask(_ prompt: Prompt) throws(ConversationError) -> SecretBytes {
         disk.needsNoLock("asked", process)
         if isTypingHidden { disk.violated("asked while typing is hidden", by: process) }
+        // An open field takes the prompt, and is closed by the answer.
+        defer { fieldIsOpen = false }
         if process.holdsSignals { disk.violated("asked where Ctrl-C does nothing", by: process) }
         if process.hasReaderOpen, prompt != .pinOrTouch { disk.violated("asked with the reader open", by: process) }
         met.append(.prompt(prompt))
@@ -57,6 +82,61 @@ final class FakePerson: Conversation {
         case .cannotBeAsked: throw .unusable
         }
     }
+
+    // MARK: The field
+
+    func openField(_ prompt: Prompt) -> Bool {
+        disk.needsNoLock("opened the field", process)
+        if fieldIsOpen || process.holdsSignals { disk.violated("opened the field twice, or too late", by: process) }
+        guard !process.begin(.openField), fieldOpens else { return false }
+        met.append(.prompt(prompt))
+        fieldIsOpen = true
+        return true
+    }
+
+    func attend() -> FieldEvent? {
+        guard fieldIsOpen, let moment = moments.first, process.calls.last == moment.wait, !process.isKilled else {
+            return nil
+        }
+        if pending != nil { disk.violated("went on waiting after something happened", by: process) }
+        guard moment.passing == 0 else {
+            moments[0].passing -= 1
+            return nil
+        }
+        moments.removeFirst()
+        if moment.event != .timedOut && moment.event != .cancelled { pending = moment.event }
+        return moment.event
+    }
+
+    func takeAnswer() throws(ConversationError) -> SecretBytes {
+        if pending != .answered || !fieldIsOpen { disk.violated("took an answer that nobody gave", by: process) }
+        pending = nil
+        fieldIsOpen = false
+        if process.begin(.takeAnswer) { throw process.conversationError }
+        let bytes = try typed()
+        guard let secret = SecretBytes(copying: bytes.span) else { throw .unusable }
+        return secret
+    }
+
+    func awaitReturn(_ prompt: Prompt) throws(ConversationError) {
+        disk.needsNoLock("let somebody leave", process)
+        if pending != .left || !fieldIsOpen { disk.violated("waited for somebody who is there", by: process) }
+        if process.hasReaderOpen { disk.violated("left with the reader open", by: process) }
+        if process.holdsSignals { disk.violated("left where a stop does not act", by: process) }
+        pending = nil
+        met.append(.absence)
+        if process.begin(.awaitReturn) {
+            fieldIsOpen = false
+            throw process.conversationError
+        }
+    }
+
+    func closeField() {
+        _ = process.begin(.closeField)
+        fieldIsOpen = false
+    }
+
+    func readerIsHeld(by holder: [UInt8]) { met.append(.holder(String(decoding: holder, as: UTF8.self))) }
 
     private(set) var isTypingHidden = false
 

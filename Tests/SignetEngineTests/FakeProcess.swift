@@ -6,12 +6,13 @@ enum PortCall: UInt8, CaseIterable, Sendable {
     case lock, unlock, loadIdentity, loadPrints, loadAttempts, create, saveIdentity, savePrints, saveAttempts, remove
     case digest, makeSigningKey, sign, verifySignature, conceal, wrap, unwrap, spendTime, random, randomSecret
     case prepare, readers, open, arm, awaitTouch, enroll, deleteFromReader, startClosing, close, stopListening
-    case ask, tell, now, wallTime, record
+    case ask, tell, openField, takeAnswer, awaitReturn, closeField, now, wallTime, record
 
     /// Whether the port lets this call fail.
     var canFail: Bool {
         switch self {
-        case .unlock, .spendTime, .prepare, .startClosing, .close, .stopListening, .tell, .wallTime, .record: false
+        case .unlock, .spendTime, .prepare, .startClosing, .close, .stopListening, .tell, .closeField, .wallTime,
+            .record: false
         default: true
         }
     }

@@ -5,7 +5,7 @@ import Testing
 
 /// Every story under every fault: whatever fails, and wherever a process ends, the rules hold.
 @Suite struct FaultTests {
-    static let stories = PINStories.all + FingerStories.all + ChangeStories.all + RecoveryStories.all
+    static let stories = PINStories.all + FingerStories.all + FieldStories.all + ChangeStories.all + RecoveryStories.all
 
     /// The ways in which a port can fail.
     struct Fault: Sendable, CustomTestStringConvertible {

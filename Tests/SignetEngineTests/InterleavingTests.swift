@@ -50,9 +50,15 @@ import Testing
                     .timedOut(fingerSeen: true), .interrupted(fingerSeen: false), .failed(.helperFailed),
                 ])
             }
+            let moments: [FieldMoment] = (0..<2).map { _ in
+                .during(
+                    chance.pick([.readers, .open, .arm, .awaitTouch]), passing: chance.next(3),
+                    chance.pick([.answered, .answered, .left, .left, .cancelled, .timedOut]))
+            }
+            actor.sensor.fingerLies = chance.next(2) == 0
             let verdict = actor.authenticate(
                 answers, touches: touches, caller: chance.pick([.person, .person, .person, .anotherPerson, .remote]),
-                closure: chance.pick([nil, nil, nil, .remote]))
+                field: chance.pick([nil, moments]), closure: chance.pick([nil, nil, nil, .remote]))
             let outcome = Outcome(verdict)
             if actor.process.isKilled {
                 if machine.disk.holder === actor.process { wrongs.append("a killed process holds the lock") }

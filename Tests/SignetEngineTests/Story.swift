@@ -28,6 +28,8 @@ struct Story: Sendable, CustomTestStringConvertible {
     var exists = true
     var pin = true
     var terminal = true
+    /// What happens at the field that stays open; nil where there is no such field.
+    var field: [FieldMoment]?
     var closure: FingerClosure?
     /// What else is special about the process: its reader, or what happens meanwhile.
     var meanwhile: @Sendable (Machine, Actor) -> Void = { _, _ in }
@@ -57,14 +59,15 @@ struct Story: Sendable, CustomTestStringConvertible {
         let typed = answers.map { $0 == .typesCode ? Answer.bytes(actor.machine.code) : $0 }
         return Outcome(
             actor.authenticate(
-                typed, touches: touches, caller: caller, exists: exists, pin: pin, terminal: terminal, closure: closure)
-        )
+                typed, touches: touches, caller: caller, exists: exists, pin: pin, terminal: terminal, field: field,
+                closure: closure))
     }
 
     /// What is wrong after an authentication, whatever came of it; nothing may be.
     static func wrongs(_ machine: Machine, _ actor: Actor, _ outcome: Outcome) -> [String] {
         var wrongs = machine.disk.violations
         if machine.disk.holder === actor.process { wrongs.append("the lock is held") }
+        if actor.person.fieldIsOpen { wrongs.append("the field is open") }
         if actor.person.isTypingHidden { wrongs.append("typing is hidden") }
         if actor.sensor.isOpen { wrongs.append("the reader is open") }
         if actor.sensor.isRunning { wrongs.append("the helper runs") }

@@ -8,6 +8,7 @@ import Testing
     /// The comments beside the stories say which fault each would catch.
     @Test(arguments: PINStories.all) func pin(_ story: Story) throws { try check(story) }
     @Test(arguments: FingerStories.all) func finger(_ story: Story) throws { try check(story) }
+    @Test(arguments: FieldStories.all) func field(_ story: Story) throws { try check(story) }
     @Test(arguments: ChangeStories.all) func change(_ story: Story) throws { try check(story) }
     @Test(arguments: RecoveryStories.all) func recovery(_ story: Story) throws { try check(story) }
 

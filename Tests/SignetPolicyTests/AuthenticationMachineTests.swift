@@ -8,7 +8,8 @@ import Testing
     static let outcomes: [Machine.FingerOutcome] = [
         .matched, .failed, .notTouched(interrupted: true), .notTouched(interrupted: false), .readerFailed(.removed),
         .interrupted,
-    ]
+    ] + fieldEvents.flatMap { [.setAside($0, fingerSeen: false), .setAside($0, fingerSeen: true)] }
+    static let fieldEvents: [FieldEvent] = [.answered, .cancelled, .timedOut, .left]
     static let lockouts: [PINLockout] = [.waiting(seconds: 60), .disabled, .shareUsedUp]
 
     /// Every kind of facts a beginning can meet.
@@ -31,8 +32,8 @@ import Testing
     }
 
     static var events: [AuthenticationEvent] {
-        var all: [AuthenticationEvent] = facts.map { .facts($0) }
-        all += [
+        var all: [AuthenticationEvent] = [
+            .fieldOpened, .noField, .left, .returned,
             .answered, .answeredNothing, .notAnswered(timedOut: true), .notAnswered(timedOut: false), .charged,
             .fingerClosed(.remote), .readerOpened, .armed, .touchAgain(.general), .matched, .notMatched, .settled,
             .settledFailure(.secret(.open(triesLeft: 2))), .settledFailure(.finger(.open)),
@@ -45,17 +46,27 @@ import Testing
         return all
     }
 
+    /// Facts of every kind where they belong, and one of each record elsewhere, where they must be refused.
+    static func events(for machine: Machine) -> [AuthenticationEvent] {
+        machine.state == .begun ? allEvents : laterEvents
+    }
+
+    static let allEvents = facts.map { .facts($0) } + events
+    private static let laterEvents = stride(from: 0, to: facts.count, by: facts.count / 4).map { .facts(facts[$0]) } + events
+
     /// What must be true of the way that led here, kept beside the machine and not read from it.
     struct Trace: Equatable {
         var charged: Factor?
         var verified: Factor?
         var settled: Factor?
         var newPINStored = false
+        /// A finger's charge stands and is not settled.
+        var fingerIsOpen = false
 
         mutating func note(_ action: AuthenticationAction, answeredWith event: AuthenticationEvent) {
             switch (action, event) {
             case (.chargePIN, .charged): self = Trace(charged: .pin)
-            case (.chargeFinger, .charged): self = Trace(charged: .finger)
+            case (.chargeFinger, .charged): self = Trace(charged: .finger, fingerIsOpen: true)
             case (.chargeRecovery, .charged): self = Trace(charged: .recoveryCode)
             case (.comparePIN, .matched) where charged == .pin: verified = .pin
             case (.compareRecovery, .matched) where charged == .recoveryCode: verified = .recoveryCode
@@ -63,6 +74,8 @@ import Testing
             case (.settlePIN(right: true), .settled), (.settleRecovery(right: true), .settled),
                 (.settleFinger(.matched), .settled):
                 settled = verified
+                fingerIsOpen = false
+            case (.settleFinger, .settledFailure), (.settleFinger, .fingerClosed): fingerIsOpen = false
             case (.storeNewPIN, .settled): newPINStored = true
             default: break
             }
@@ -84,7 +97,7 @@ import Testing
         while next < seen.count {
             let node = seen[next]
             next += 1
-            for event in events {
+            for event in events(for: node.machine) {
                 var after = node
                 if let action = node.action { after.trace.note(action, answeredWith: event) }
                 let step = after.machine.handle(event)
@@ -101,10 +114,10 @@ import Testing
         [true, false].flatMap { terminal in
             [UInt8(1), 3].map { Machine(pinAllowed: pin, fingerTries: $0, terminal: terminal) }
         }
-    }
+    } + [1, 3].map { Machine(pinAllowed: true, fingerTries: $0, terminal: true, field: true) }
 
     /// Catches any way to success without a factor that was charged first, verified and settled.
-    @Test(arguments: 0..<8) func onlyACountedVerifiedSettledFactorGrants(index: Int) {
+    @Test(arguments: 0..<10) func onlyACountedVerifiedSettledFactorGrants(index: Int) {
         var grants = 0
         let states = Self.explore(Self.starts[index]) { node, event, step, trace in
             guard case .end(.granted(let proof)) = step.action else { return }
@@ -115,17 +128,46 @@ import Testing
             #expect(proof.factor != .recoveryCode || trace.newPINStored)
         }
         // Without a PIN and without a terminal there is no way in at all.
-        #expect((grants > 0) == (index < 6))
-        #expect(states > 15 || index >= 6)
+        #expect((grants > 0) == (index < 6 || index >= 8))
+        #expect(states > 15 || index == 6 || index == 7)
     }
 
     /// Catches a comparison, or an armed reader, that was not charged before.
-    @Test(arguments: 0..<8) func nothingIsComparedUncharged(index: Int) {
+    @Test(arguments: 0..<10) func nothingIsComparedUncharged(index: Int) {
         _ = Self.explore(Self.starts[index]) { node, event, step, trace in
             switch step.action {
             case .comparePIN: #expect(trace.charged == .pin && trace.verified == nil, "\(node.machine.state) \(event)")
             case .compareRecovery: #expect(trace.charged == .recoveryCode && trace.verified == nil)
             case .armReader, .awaitTouch: #expect(trace.charged == .finger && trace.verified == nil)
+            default: break
+            }
+        }
+    }
+
+    /// Catches a finger's charge that is forgotten while a person types or is away: a reader would be armed for nobody, and
+    /// a try neither refunded nor failed.
+    @Test(arguments: 0..<10) func nobodyIsAskedWithAFingersChargeOpen(index: Int) {
+        var absences = 0
+        _ = Self.explore(Self.starts[index]) { node, event, step, trace in
+            switch step.action {
+            case .awaitReturn:
+                absences += 1
+                #expect(!trace.fingerIsOpen, "\(node.machine.state) \(event)")
+            case .ask, .openField, .chargePIN, .askNewPIN:
+                #expect(!trace.fingerIsOpen, "\(node.machine.state) \(event)")
+            default: break
+            }
+        }
+        #expect((absences > 0) == (index >= 8))
+    }
+
+    /// Catches what happens at a field that is not open being taken for an answer.
+    @Test(arguments: 0..<8) func withoutAFieldNothingIsSetAside(index: Int) {
+        _ = Self.explore(Self.starts[index]) { node, event, step, _ in
+            switch event {
+            case .touched(.setAside), .left, .returned, .fieldOpened, .noField:
+                if case .end(.refused) = step.action { return }
+                Issue.record("\(node.machine.state) took \(event)")
             default: break
             }
         }
@@ -147,7 +189,7 @@ import Testing
 
     /// Catches a way round in a circle: a person, a reader or a program that always answers the same would keep the
     /// machine busy for ever.
-    @Test(arguments: 0..<8) func everyWayEnds(index: Int) {
+    @Test(arguments: 0..<10) func everyWayEnds(index: Int) {
         var machines: [Machine] = []
         var next: [[Int]] = []
         func number(_ machine: Machine) -> Int {
@@ -178,9 +220,9 @@ import Testing
     }
 
     /// Catches a PIN asked for where `pin=no` forbids it, and a finger awaited without a terminal.
-    @Test(arguments: 0..<8) func argumentsAreKept(index: Int) {
+    @Test(arguments: 0..<10) func argumentsAreKept(index: Int) {
         let start = Self.starts[index]
-        let pinAllowed = index < 4
+        let pinAllowed = index < 4 || index >= 8
         let terminal = index % 4 < 2
         _ = Self.explore(start) { _, event, step, _ in
             if case .ask(let prompt) = step.action {
@@ -195,16 +237,20 @@ import Testing
     @Test func anEndedMachineNeverGrants() {
         var ended: [Machine] = []
         for start in Self.starts {
+            // One for each verdict of each start: the counts of tries do not matter any more.
+            var verdicts: [Machine.State] = []
             _ = Self.explore(start) { node, event, step, _ in
                 guard case .end = step.action else { return }
                 var machine = node.machine
                 _ = machine.handle(event)
-                if !ended.contains(machine) { ended.append(machine) }
+                guard !verdicts.contains(machine.state) else { return }
+                verdicts.append(machine.state)
+                ended.append(machine)
             }
         }
         #expect(ended.count > 20)
         for machine in ended {
-            for event in Self.events {
+            for event in Self.allEvents {
                 var again = machine
                 let step = again.handle(event)
                 guard case .end(.refused) = step.action else {
@@ -259,6 +305,15 @@ import Testing
         #expect(run(machine, [.facts(shared)])?.action == .openReader)
         shared.finger = .remote
         #expect(run(machine, [.facts(shared)])?.action == .end(.refused(.pinLockout(.shareUsedUp))))
+        let field = Machine(pinAllowed: true, fingerTries: 3, terminal: true, field: true)
+        #expect(run(field, [begin])?.action == .openField)
+        #expect(run(field, [begin, .fieldOpened])?.action == .openReader)
+        #expect(run(field, [begin, .noField])?.action == .ask(.pinOrTouch))
+        let typed: [AuthenticationEvent] = [
+            .fieldOpened, .readerOpened, .charged, .armed, .touched(.setAside(.answered, fingerSeen: false)),
+        ]
+        #expect(run(field, [begin] + typed)?.action == .settleFinger(.setAside(.answered, fingerSeen: false)))
+        #expect(run(field, [begin] + typed + [.settledFailure(.finger(.open))])?.action == .chargePIN)
         let fingerOnly = Machine(pinAllowed: false, fingerTries: 3, terminal: true)
         #expect(
             run(fingerOnly, [begin, .fingerClosed(.remote)])?.action == .end(.refused(.fingerPathClosed(.remote))))

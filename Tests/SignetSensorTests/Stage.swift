@@ -119,8 +119,9 @@ extension String {
     func leftPadded(_ length: Int) -> String { String(repeating: "0", count: max(0, length - count)) + self }
 }
 
-func client(_ path: String, openSeconds: Int = 5) -> SensorClient {
-    SensorClient(helper: Array(path.utf8), openSeconds: openSeconds)
+/// `claims` is a folder below the stage's, for no test touches /run; nil: readers are not claimed.
+func client(_ path: String, openSeconds: Int = 5, claims: String? = nil) -> SensorClient {
+    SensorClient(helper: Array(path.utf8), openSeconds: openSeconds, claims: claims.map { Array($0.utf8) })
 }
 
 /// Runs `body` on a thread of its own, while the test's thread waits for the reader; `join` waits for its end.

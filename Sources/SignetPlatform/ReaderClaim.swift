@@ -1,0 +1,123 @@
+internal import CPlatform
+internal import CSodium
+package import SignetPolicy
+
+/// Why a reader is not claimed.
+package enum ClaimRefusal: Error, Equatable, Sendable {
+    /// Another prompt has it: who that is, for people to read, where it is known.
+    case held(by: [UInt8]?)
+    /// There is nowhere to claim it, or its holder is stopped: whether the reader can be had, only opening it tells.
+    case impossible
+}
+
+/// A reader that one prompt has for itself, so that the next one can say who has it.
+///
+/// A lock on a file for each reader, in a folder that is root's alone. It ends with the value or with its process,
+/// whatever that process dies of. It protects nothing: whom the driver lets open the reader is the driver's business.
+public struct ReaderClaim: ~Copyable {
+    private let file: FileDescriptor
+
+    /// Claims `reader` without waiting; `folder` is made where it is not there.
+    package init(_ reader: ReaderIdentity, in folder: [UInt8]) throws(ClaimRefusal) {
+        guard let name = ReaderClaim.fileName(of: reader) else { throw .impossible }
+        let file: FileDescriptor
+        do throws(FileFault) {
+            file = try SecureFolder(path: folder, creating: true).lockFile(name)
+        } catch {
+            throw .impossible
+        }
+        if signet_lock_try(file.raw) != 0 {
+            let code = signet_errno()
+            guard code == EACCES || code == EAGAIN else { throw .impossible }
+            guard let holder = ReaderHolder(process: signet_lock_holder(file.raw)) else { throw .held(by: nil) }
+            // A user can stop his own `su alice` for as long as he likes; its helper has an alarm, its claim has none.
+            throw holder.isStopped ? .impossible : .held(by: holder.words)
+        }
+        self.file = file
+    }
+
+    deinit { signet_lock_release(file.raw) }
+
+    /// The name of a reader's file: driver and device come from a device's own memory, and are no path component.
+    ///
+    /// 32 hexadecimal digits of BLAKE2b (RFC 7693) over both, the first with its length before it. Readers that libfprint
+    /// cannot tell apart share a file.
+    static func fileName(of reader: ReaderIdentity) -> FileName? {
+        let message = [UInt8(clamping: reader.driver.count)] + reader.driver + reader.device
+        let none: [UInt8] = []
+        var hash = [UInt8](repeating: 0, count: 16)
+        var target = hash.mutableSpan
+        let length = target.count
+        let failed = target.withAddress { out in
+            message.span.withAddress { text in
+                none.span.withAddress { key in
+                    // SAFETY: each address is valid for the length that goes with it, and none is kept.
+                    unsafe crypto_generichash(out, length, text, UInt64(message.count), key, 0) != 0
+                }
+            }
+        }
+        if failed { return nil }
+        let digits = Array("0123456789abcdef".utf8)
+        var name: [UInt8] = []
+        for byte in hash { name += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
+        return FileName(name)
+    }
+}
+
+/// A process as a person knows it: its program, and the terminal where it was started.
+///
+/// Both are hints: a program is called what its starter called it.
+struct ReaderHolder: Equatable {
+    /// "sudo on pts/3", or "sudo"; printable ASCII.
+    let words: [UInt8]
+    /// Whether a signal or a debugger has stopped it.
+    let isStopped: Bool
+
+    /// Looks at a process; nil where there is none that can be looked at. `root` is put before /proc, for tests.
+    init?(process: pid_t, root: [UInt8] = []) {
+        guard process > 0 else { return nil }
+        let folder = root + Array("/proc/\(process)/".utf8)
+        guard let stat = SmallFile.read(folder + Array("stat".utf8), limit: 4096),
+            let name = SmallFile.read(folder + Array("comm".utf8), limit: 256),
+            // The second field is the program's name in parentheses, and may hold spaces and parentheses itself.
+            let end = stat.lastIndex(of: UInt8(ascii: ")"))
+        else { return nil }
+        // Escape sequences in a name would act on the reader's terminal.
+        let program = name.prefix { $0 != 0x0A }.map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }
+        guard !program.isEmpty else { return nil }
+        // State and terminal: fields 3 and 7 of proc_pid_stat(5).
+        let fields = stat[(end + 1)...].split(separator: 0x20)
+        guard fields.count > 4 else { return nil }
+        isStopped = fields[0].elementsEqual("T".utf8) || fields[0].elementsEqual("t".utf8)
+        let terminal = ReaderHolder.number(fields[4]).flatMap { ReaderHolder.terminal($0) }
+        words = terminal.map { program + Array(" on ".utf8) + $0 } ?? program
+    }
+
+    /// The kernel writes a signed number.
+    private static func number(_ text: ArraySlice<UInt8>) -> UInt32? {
+        var value: UInt32 = 0
+        guard !text.isEmpty, text.count <= 10 else { return nil }
+        for byte in text {
+            guard byte >= 0x30, byte <= 0x39 else { return nil }
+            let (shifted, tooLarge) = value.multipliedReportingOverflow(by: 10)
+            let (sum, overflow) = shifted.addingReportingOverflow(UInt32(byte - 0x30))
+            if tooLarge || overflow { return nil }
+            value = sum
+        }
+        return value
+    }
+
+    /// A terminal's name by its device number; nil for none, and for kinds that people do not sit at.
+    ///
+    /// Minor in bits 31–20 and 7–0, major between (proc_pid_stat(5)). Numbers: Linux, admin-guide/devices.txt.
+    static func terminal(_ device: UInt32) -> [UInt8]? {
+        let major = (device >> 8) & 0xFFF
+        let minor = (device >> 12) & ~0xFF | device & 0xFF
+        switch major {
+        case 136...143: return Array("pts/\((major - 136) << 20 | minor)".utf8)
+        case 4 where minor < 64: return Array("tty\(minor)".utf8)
+        case 4: return Array("ttyS\(minor - 64)".utf8)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,121 @@
+package import SignetEngine
+package import SignetPolicy
+internal import SignetRecords
+
+// Listing and opening: nothing is charged yet, so whatever happens at the field ends it at once.
+
+extension SensorClient {
+    package mutating func prepare() { try? start() }
+
+    package mutating func readers<Watch: FieldWatch & ~Copyable>(
+        beside watch: inout Watch
+    ) throws(SensorStop) -> [ReaderDescription] {
+        let isPrepared = phase == .idle && helper != nil
+        do throws(SensorStop) { return try list(beside: &watch) } catch {
+            // One that was started early may have met its end while the person read; then its successor is asked.
+            guard isPrepared, error == .problem(.helperFailed) else { throw error }
+            return try list(beside: &watch)
+        }
+    }
+
+    /// Lists the readers and keeps the helper, which can open one of them next.
+    private mutating func list<Watch: FieldWatch & ~Copyable>(
+        beside watch: inout Watch
+    ) throws(SensorStop) -> [ReaderDescription] {
+        try ask(.list)
+        let deadline = Deadline(seconds: openSeconds)
+        var found: [ReaderDescription] = []
+        while true {
+            switch try answer(until: deadline, beside: &watch) {
+            case .reader(let description) where found.count < SensorMessage.readerLimit: found.append(description)
+            case .listed(let count, let virtualRefused):
+                guard count == found.count else { throw .problem(refuse()) }
+                if found.isEmpty, virtualRefused { throw .problem(.virtualRefused) }
+                return found
+            default: throw .problem(refuse())
+            }
+        }
+    }
+
+    package mutating func open<Watch: FieldWatch & ~Copyable>(
+        _ reader: ReaderIdentity, for set: borrowing EnrollmentSet, gallery: [Int], beside watch: inout Watch
+    ) throws(SensorStop) -> OpenedReader {
+        holder = nil
+        guard gallery.count <= SensorMessage.galleryLimit else { throw .problem(.unsupported) }
+        for index in gallery {
+            guard set.entries.indices.contains(index), set.entries[index].reader == reader else {
+                throw .problem(.unsupported)
+            }
+        }
+        do throws(ReaderProblem) {
+            // One that still closes this reader lets go of it first.
+            try start()
+            try claim(reader)
+        } catch {
+            throw .problem(error)
+        }
+        let deadline = Deadline(seconds: openSeconds)
+        try ask(.begin(reader))
+        for index in gallery {
+            try set.withTemplate(of: set.entries[index]) { (template) throws(SensorStop) in
+                try send(.galleryPrint(template: 0..<template.count), templateFrom: template, beside: &watch)
+            }
+        }
+        try ask(.open)
+        guard case .reader(let description) = try answer(until: deadline, beside: &watch),
+            description.identity == reader,
+            case .opened(let presence, let foreignPrints) = try answer(until: deadline, beside: &watch),
+            presence.count == gallery.count
+        else { throw .problem(refuse()) }
+        helper?.grace = SensorClient.closingGrace
+        self.presence = presence
+        identity = reader
+        phase = .opened
+        fingerSeen = false
+        tryGoesOn = false
+        return OpenedReader(description: description, presence: presence, foreignPrints: foreignPrints)
+    }
+
+    /// Gives the helper the reader for itself, where readers are claimed at all.
+    private mutating func claim(_ reader: ReaderIdentity) throws(ReaderProblem) {
+        guard let claims else { return }
+        do throws(ClaimRefusal) {
+            helper?.claim = try ReaderClaim(reader, in: claims)
+        } catch {
+            guard case .held(let holder) = error else { return }
+            self.holder = holder
+            throw .busy
+        }
+    }
+
+    /// Starts a helper where there is none, and sends it a request without a template.
+    private mutating func ask(_ request: SensorRequest) throws(SensorStop) {
+        do throws(ReaderProblem) {
+            try start()
+            try send(request)
+        } catch {
+            throw .problem(error)
+        }
+    }
+
+    /// The helper's next event; all else ends the wait.
+    private mutating func answer<Watch: FieldWatch & ~Copyable>(
+        until deadline: Deadline, beside watch: inout Watch
+    ) throws(SensorStop) -> SensorEvent {
+        let reply: Reply
+        do throws(ReaderProblem) { reply = try next(until: deadline, beside: &watch, watchingSignals: false) } catch {
+            throw .problem(error)
+        }
+        switch reply {
+        case .event(.failed(let problem)):
+            end()
+            throw .problem(problem)
+        case .event(let event): return event
+        case .field(let event): throw setAside(event)
+        case .signal: throw .problem(refuse())
+        case .deadline:
+            abandon()
+            throw .problem(.timedOut)
+        }
+    }
+}

@@ -1,0 +1,155 @@
+package import SignetEngine
+package import SignetPolicy
+internal import SignetRecords
+
+// Arming and awaiting: a finger is charged, and what the helper says decides what becomes of the charge.
+
+extension SensorClient {
+    /// The longest wait for a touch in seconds; the helper's own alarm is longer.
+    private static let touchSeconds = 90
+    /// Milliseconds in which a living helper answers a cancel.
+    private static let cancelLimit = 1000
+
+    package mutating func arm<Watch: FieldWatch & ~Copyable>(beside watch: inout Watch) throws(ReaderProblem) {
+        guard phase == .opened, signals.hold() else { throw refuse() }
+        if !tryGoesOn { fingerSeen = false }
+        tryGoesOn = false
+        try send(.arm)
+        // The helper waits until the finger before is lifted.
+        switch try next(until: Deadline(seconds: openSeconds), beside: &watch, watchingSignals: true) {
+        case .event(.armed): phase = .armed(confirmed: true)
+        case .field(let event):
+            aside = event
+            phase = .armed(confirmed: false)
+        // Awaiting the touch will find the signal pending, and cancel.
+        case .signal: phase = .armed(confirmed: false)
+        case .event(.failed(let problem)):
+            end()
+            throw problem
+        case .deadline:
+            abandon()
+            throw .timedOut
+        case .event: throw refuse()
+        }
+    }
+
+    package mutating func awaitTouch<Watch: FieldWatch & ~Copyable>(
+        seconds: Int, beside watch: inout Watch
+    ) -> Touch {
+        guard case .armed(let confirmed) = phase else { return .failed(refuse()) }
+        phase = .opened
+        var wait = TouchWait(isConfirmed: confirmed)
+        let touch: Touch
+        do throws(ReaderProblem) {
+            touch = try awaitTouch(seconds: seconds, &wait, beside: &watch)
+        } catch {
+            // Nobody knows what the reader saw, so the try stays charged.
+            fingerSeen = true
+            touch = .failed(error)
+        }
+        return wait.isAnsweredByPerson ? told(wait.ending) ?? touch : touch
+    }
+
+    /// How far a wait for a touch has come.
+    private struct TouchWait {
+        /// `armed` has come.
+        var isConfirmed: Bool
+        var sawFinger = false
+        /// Why the wait was cancelled, once it was.
+        var ending: Touch?
+
+        /// Whether the person, or who stops the program, has ended the wait: nothing that the helper still says is an
+        /// answer then, least of all a match. Who has pressed Ctrl-C does not want to be let in by a finger that still lay
+        /// there.
+        var isAnsweredByPerson: Bool {
+            switch ending {
+            case .setAside, .interrupted: true
+            default: false
+            }
+        }
+    }
+
+    private mutating func awaitTouch<Watch: FieldWatch & ~Copyable>(
+        seconds: Int, _ wait: inout TouchWait, beside watch: inout Watch
+    ) throws(ReaderProblem) -> Touch {
+        var deadline = Deadline(seconds: max(0, min(seconds, SensorClient.touchSeconds)))
+        if let event = aside.take() {
+            wait.ending = .setAside(event, fingerSeen: false)
+            deadline = try cancel()
+        }
+        while true {
+            let wasCancelled = wait.ending != nil
+            switch try nextOfTouch(until: deadline, wait, beside: &watch) {
+            case .event(let event):
+                if let touch = try touch(for: event, &wait) { return touch }
+                continue
+            case .field(let event): wait.ending = .setAside(event, fingerSeen: false)
+            case .signal: wait.ending = .interrupted(fingerSeen: false)
+            case .deadline:
+                guard !wasCancelled else { throw refuse() }
+                wait.ending = .timedOut(fingerSeen: false)
+            }
+            if !wasCancelled { deadline = try cancel() }
+        }
+    }
+
+    /// What happens next; once the person has ended the wait only the helper's answer counts.
+    private mutating func nextOfTouch<Watch: FieldWatch & ~Copyable>(
+        until deadline: Deadline, _ wait: TouchWait, beside watch: inout Watch
+    ) throws(ReaderProblem) -> Reply {
+        if wait.isAnsweredByPerson { return try next(until: deadline, watchingSignals: false) }
+        return try next(until: deadline, beside: &watch, watchingSignals: true)
+    }
+
+    /// What an event of the helper makes of the wait; nil: it goes on.
+    private mutating func touch(for event: SensorEvent, _ wait: inout TouchWait) throws(ReaderProblem) -> Touch? {
+        switch event {
+        case .armed where !wait.isConfirmed:
+            wait.isConfirmed = true
+            return nil
+        case .fingerSeen where wait.isConfirmed && !wait.sawFinger:
+            wait.sawFinger = true
+            fingerSeen = true
+            return nil
+        case .matched(let index) where wait.isConfirmed && canMatch(index):
+            fingerSeen = true
+            return .matched(index: index)
+        case .notMatched where wait.isConfirmed:
+            fingerSeen = true
+            return .notRecognised
+        case .retry(let reason) where wait.isConfirmed:
+            fingerSeen = true
+            tryGoesOn = true
+            return told(wait.ending) ?? .retry(reason)
+        case .cancelled(let seen):
+            fingerSeen = fingerSeen || seen
+            guard let touch = told(wait.ending) else { throw refuse() }
+            return touch
+        case .failed(let problem):
+            end()
+            fingerSeen = true
+            return .failed(problem)
+        default: throw refuse()
+        }
+    }
+
+    /// The ending with what is known now of the finger; nil where the wait was not cancelled.
+    private func told(_ ending: Touch?) -> Touch? {
+        switch ending {
+        case .timedOut: return .timedOut(fingerSeen: fingerSeen)
+        case .interrupted: return .interrupted(fingerSeen: fingerSeen)
+        case .setAside(let event, _): return .setAside(event, fingerSeen: fingerSeen)
+        default: return nil
+        }
+    }
+
+    private func canMatch(_ index: Int) -> Bool {
+        presence.indices.contains(index) && presence[index] != .missing
+    }
+
+    /// Asks the helper to stop; answers until when it must have answered.
+    mutating func cancel() throws(ReaderProblem) -> Deadline {
+        try send(.cancel)
+        return Deadline(milliseconds: SensorClient.cancelLimit)
+    }
+}
