@@ -14,6 +14,24 @@ import Testing
             + MemoryImage.hitsInCore(of: patterns, terminal.process)
     }
 
+    // Would catch a person who is shut out where memory cannot be locked, and an administrator who never hears of it.
+    @Test func memoryThatCannotBeLockedIsAWarning() throws {
+        let journal = try JournalListener()
+        let user = try Signet.user()
+        try Signet.alone { service in
+            for (limits, warnings) in [
+                ([], 0), (["setpriv", "--bounding-set=-ipc_lock", "prlimit", "--memlock=0"], 1),
+            ] {
+                let words = limits + PAMHost.command(service, user.name)
+                let host = try PAMHost(report: Command.run(words, input: "\(Signet.pin)\n").output)
+                #expect(host.rounds.map(\.code) == [0])
+                try journal.waitFor("event=authentication", user.name)
+                let told = journal.lines.filter { $0.contains("event=memory_not_locked") && $0.contains(user.name) }
+                #expect(told.count == warnings, "\(journal.lines)")
+            }
+        }
+    }
+
     // Would catch a search that finds nothing whatever lies there: one copy in the program's own memory fails all of the
     // others.
     @Test(arguments: WatchedProgram.allCases) func aPlantedCopyIsFound(_ program: WatchedProgram) throws {
@@ -124,7 +142,11 @@ import Testing
                 try terminal.waitForPIN()
                 try terminal.type(String(person.pin.prefix(12)))
                 try terminal.press("c")
-                if program == .signet { try terminal.waitFor("Cancelled.") } else { _ = try terminal.waitForChild("sleep") }
+                if program == .signet {
+                    try terminal.waitFor("Cancelled.")
+                } else {
+                    _ = try terminal.waitForChild("sleep")
+                }
                 try terminal.waitUntilIdle()
                 let typed = KnownSecrets.forms(of: String(person.pin.prefix(12)), as: "what was typed")
                 #expect(try Self.findings(typed + person.secrets.patterns, terminal) == [])

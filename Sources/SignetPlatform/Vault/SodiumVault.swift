@@ -6,7 +6,7 @@ package import SignetSecrets
 
 /// Keys and what is done with them, by libsodium.
 ///
-/// Every intermediate lies in `SecretBytes`; a signing key lies open only between `unwrap` and the end of its owner.
+/// Every intermediate lies in `SecretBytes`, and the stack below is cleared after each use of a secret; a signing key lies open only between `unwrap` and the end of its owner.
 package struct SodiumVault: KeyVault, ~Copyable {
     private let values: StoreValues
     /// The store's folder, for the lock that lets one derivation for an unknown user run at a time.
@@ -35,12 +35,14 @@ package struct SodiumVault: KeyVault, ~Copyable {
     }
 
     package mutating func makeSigningKey() throws(VaultError) -> SigningKeyPair {
+        defer { StackResidue.clear() }
         guard var secret = SecretBytes(count: Signing.secretCount) else { throw .outOfMemory }
         guard let publicKey = Signing.makeKey(&secret) else { throw .keyLost }
         return SigningKeyPair(secret: secret, publicKey: publicKey)
     }
 
     package mutating func sign(_ message: [UInt8], with key: borrowing SecretBytes) throws(VaultError) -> [UInt8] {
+        defer { StackResidue.clear() }
         guard let signature = Signing.sign(message, with: key) else { throw .keyLost }
         return signature
     }
@@ -52,7 +54,8 @@ package struct SodiumVault: KeyVault, ~Copyable {
     package mutating func conceal(
         _ typed: consuming SecretBytes, for purpose: SecretPurpose
     ) throws(VaultError) -> ConcealedSecret {
-        ConcealedSecret(try Derivation.image(of: typed, purpose: purpose, pepper: values.pepper))
+        defer { StackResidue.clear() }
+        return ConcealedSecret(try Derivation.image(of: typed, purpose: purpose, pepper: values.pepper))
     }
 
     package mutating func wrap(
@@ -60,6 +63,7 @@ package struct SodiumVault: KeyVault, ~Copyable {
         cost: KeyDerivationCost
     ) throws(VaultError) -> WrappedKey {
         guard key.count == Signing.secretCount else { throw .keyLost }
+        defer { StackResidue.clear() }
         let salt = try random(count: WrappedKey.saltCount)
         let wrapping = try Derivation.wrappingKey(
             from: secret.image, salt: salt, cost: cost, purpose: purpose, pepper: values.pepper)
@@ -77,6 +81,7 @@ package struct SodiumVault: KeyVault, ~Copyable {
     package mutating func unwrap(
         _ wrapped: WrappedKey, with secret: borrowing ConcealedSecret, for purpose: SecretPurpose, publicKey: [UInt8]
     ) throws(VaultError) -> SecretBytes? {
+        defer { StackResidue.clear() }
         let wrapping = try Derivation.wrappingKey(
             from: secret.image, salt: wrapped.salt, cost: wrapped.cost, purpose: purpose, pepper: values.pepper)
         let associated = SodiumVault.associated(purpose: purpose, cost: wrapped.cost, salt: wrapped.salt)
@@ -93,6 +98,7 @@ package struct SodiumVault: KeyVault, ~Copyable {
     }
 
     package mutating func spendTime(of cost: KeyDerivationCost, on secret: borrowing ConcealedSecret) {
+        defer { StackResidue.clear() }
         // Where the lock cannot be had, the time is spent all the same: that an account exists must not show.
         let lock = try? holdUnknownLock()
         let salt = [UInt8](repeating: 0, count: WrappedKey.saltCount)

@@ -1,10 +1,11 @@
 import CSodium
 import Glibc
-@testable import SignetPlatform
 import SignetEngine
 import SignetPolicy
 import SignetRecords
 import SignetSecrets
+
+@testable import SignetPlatform
 
 /// What must not be found in a program's memory: a PIN, and the keys and prints of its owner's records.
 ///
@@ -70,7 +71,8 @@ struct KnownSecrets {
         // What Ed25519 signs with: the hash of the seed (RFC 8032, section 5.1.5), here before bits of its ends are set.
         var expanded = [UInt8](repeating: 0, count: 64)
         guard crypto_hash_sha512(&expanded, seed, 32) == 0 else { throw HarnessError("no hash") }
-        patterns += KnownSecrets.pieces(of: Array(expanded[8..<24]) + Array(expanded[32...]), as: "the signing key's hash")
+        patterns += KnownSecrets.pieces(
+            of: Array(expanded[8..<24]) + Array(expanded[32...]), as: "the signing key's hash")
         let prints = try store.loadPrints()
         for (number, entry) in prints.entries.enumerated() {
             let template = prints.templates.withBytes { all in entry.template.map { all[$0] } }

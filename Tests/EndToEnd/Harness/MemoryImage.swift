@@ -72,7 +72,9 @@ enum MemoryImage {
         var mappings: [Mapping] = []
         for line in try File.read("/proc/\(process)/smaps").split(separator: "\n") {
             if line.hasPrefix("VmFlags:") {
-                if !mappings.isEmpty { mappings[mappings.count - 1].isGuarded = line.split(separator: " ").contains("dd") }
+                if !mappings.isEmpty {
+                    mappings[mappings.count - 1].isGuarded = line.split(separator: " ").contains("dd")
+                }
                 continue
             }
             let words = line.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)

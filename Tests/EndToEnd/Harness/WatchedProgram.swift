@@ -121,7 +121,9 @@ extension Terminal {
     /// Stops the program while it derives a key, which shows by the work area of so many MiB.
     func freezeInDerivation(memoryMiB: UInt, within seconds: Double = 20) throws {
         func derives() throws -> Bool {
-            try MemoryImage.mappings(of: process).contains { $0.range.count >= memoryMiB << 20 && $0.permissions == "rw-p" }
+            try MemoryImage.mappings(of: process).contains {
+                $0.range.count >= memoryMiB << 20 && $0.permissions == "rw-p"
+            }
         }
         let end = monotonicMilliseconds() + Int(seconds * 1000)
         while try !derives() {
