@@ -45,7 +45,10 @@ import Testing
             }
         }
 
-        let image = try vault.conceal(secret(text), for: .pin)
+        // What the test itself had of it in registers and frames is not the vault's.
+        let typed = secret(text)
+        StackResidue.clear()
+        let image = try vault.conceal(typed, for: .pin)
         #expect(Self.stackBelow(here, &buffer) == buffer.count)
         look("concealing", for: ["PIN": text, "image": content(image.image)])
         let wrapped = try vault.wrap(pair.secret, under: image, for: .pin, cost: .floor)
