@@ -20,6 +20,8 @@ package enum JournalEvent: Equatable, Sendable {
     case vaultFailed(VaultError)
     /// The boot clock cannot be read.
     case clockUnreadable
+    /// Secrets lie in memory that may be written to swap: a tight RLIMIT_MEMLOCK, and no CAP_IPC_LOCK.
+    case memoryNotLocked
     /// The configuration file cannot be used: the strictest bounds rule.
     case configurationUnusable(ConfigurationTrouble)
     /// The module has no such argument.

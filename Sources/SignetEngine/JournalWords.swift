@@ -28,6 +28,7 @@ extension JournalLine {
             add("event", "vault_failed")
             add("error", error.word)
         case .clockUnreadable: add("event", "clock_unreadable")
+        case .memoryNotLocked: add("event", "memory_not_locked")
         case .configurationUnusable(let trouble):
             add("event", "configuration_unusable")
             add("cause", value: Array(trouble.sentence.utf8))

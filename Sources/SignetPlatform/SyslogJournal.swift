@@ -32,7 +32,8 @@ extension JournalEvent {
     /// How loud it is: a warning where an administrator should look, a notice for each decision and refusal.
     var severity: SystemLog.Severity {
         switch self {
-        case .recordFault, .storeRefused, .attemptsTorn, .vaultFailed, .clockUnreadable, .configurationUnusable,
+        case .recordFault, .storeRefused, .attemptsTorn, .vaultFailed, .clockUnreadable, .memoryNotLocked,
+            .configurationUnusable,
             .argumentUnknown:
             .warning
         case .authentication(.refused(.recordUnusable), _), .authentication(.refused(.pinLockout), _): .warning

@@ -3,7 +3,7 @@ internal import CSodium
 /// A secret in guarded, locked memory that is wiped when its one owner lets go of it.
 ///
 /// The pages come from `sodium_malloc`: a guard page on either side, `mlock`, `MADV_DONTDUMP`, a canary, and a wipe in
-/// `sodium_free`. A failed `mlock` (a tight RLIMIT_MEMLOCK) leaves all the rest in force. The type has no description
+/// `sodium_free`. A failed `mlock` (a tight RLIMIT_MEMLOCK) leaves all the rest in force, and `isLocked` tells. The type has no description
 /// and no conversion to a Swift collection, so that no copy is made by accident.
 @safe public struct SecretBytes: ~Copyable {
     private let base: UnsafeMutableRawPointer
@@ -31,6 +31,9 @@ internal import CSodium
             for index in 0..<min(target.count, bytes.count) { target[index] = bytes[index] }
         }
     }
+
+    /// A second owner of the same bytes; nil where memory is short.
+    package borrowing func copy() -> SecretBytes? { withBytes { bytes in SecretBytes(copying: bytes) } }
 
     /// Allocates `count` bytes from the system's generator.
     package init?(randomCount count: Int) {
@@ -65,6 +68,15 @@ internal import CSodium
         // SAFETY: `length..<count` lies within the allocation.
         unsafe sodium_memzero(base.advanced(by: length), count - length)
         count = length
+    }
+
+    /// Whether the pages are locked, so that they never reach swap.
+    ///
+    /// `sodium_malloc` locks them and does not say whether it could: locking them once more tells, and changes nothing
+    /// where they are (mlock(2): locks do not stack).
+    package borrowing func isLocked() -> Bool {
+        // SAFETY: the allocation holds at least one byte.
+        unsafe sodium_mlock(base, max(capacity, 1)) == 0
     }
 
     /// Whether both hold the same bytes, in a time that depends on the lengths alone.

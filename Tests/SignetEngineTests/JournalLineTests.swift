@@ -112,7 +112,7 @@ private func managed(_ act: ManagementAct) -> JournalEvent { .management(act, by
             (.storeBusy, "event=store_busy"),
             (.attemptsTorn, "event=attempts_torn"),
             (.vaultFailed(.keyLost), "event=vault_failed error=key_lost"),
-            (.clockUnreadable, "event=clock_unreadable"),
+            (.clockUnreadable, "event=clock_unreadable"), (.memoryNotLocked, "event=memory_not_locked"),
             (.argumentUnknown([0x61, 0x0A]), "event=argument_unknown argument=\"a\\x0a\""),
             (.foreignPrints(count: 3), "event=foreign_prints count=3"),
             (managed(.pinSet), "event=management act=pin_set by=user"),

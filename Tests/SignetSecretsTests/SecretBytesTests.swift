@@ -42,8 +42,17 @@ import Testing
             for _ in 0..<100 {
                 guard let secret = SecretBytes(copying: ([1, 2, 3] as [UInt8]).span) else { exit(4) }
                 guard secret.withBytes({ $0[0] == 1 && $0[2] == 3 }) else { exit(5) }
+                // Nobody would hear of it else.
+                guard !secret.isLocked() else { exit(6) }
             }
         }
+    }
+
+    /// Catches a warning of memory that is not locked where it is.
+    @Test func memoryIsLocked() throws {
+        let secret = try made(SecretBytes(count: 32))
+        let isLocked = secret.isLocked()
+        #expect(isLocked)
     }
 
     /// Catches a generator that is not called: two secrets of 32 zero bytes would be equal.

@@ -45,5 +45,6 @@ static inline int signet_is_device(mode_t mode) { return S_ISCHR(mode); }
 #include "cplatform_terminal.h"
 #include "cplatform_files.h"
 #include "cplatform_log.h"
+#include "cplatform_registers.h"
 
 #endif

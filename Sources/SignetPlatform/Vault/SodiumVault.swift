@@ -6,7 +6,7 @@ package import SignetSecrets
 
 /// Keys and what is done with them, by libsodium.
 ///
-/// Every intermediate lies in `SecretBytes`; a signing key lies open only between `unwrap` and the end of its owner.
+/// Every intermediate lies in `SecretBytes`, and the stack below is cleared after each use of a secret; a signing key lies open only between `unwrap` and the end of its owner.
 package struct SodiumVault: KeyVault, ~Copyable {
     private let values: StoreValues
     /// The store's folder, for the lock that lets one derivation for an unknown user run at a time.
@@ -35,12 +35,14 @@ package struct SodiumVault: KeyVault, ~Copyable {
     }
 
     package mutating func makeSigningKey() throws(VaultError) -> SigningKeyPair {
+        defer { StackResidue.clear() }
         guard var secret = SecretBytes(count: Signing.secretCount) else { throw .outOfMemory }
         guard let publicKey = Signing.makeKey(&secret) else { throw .keyLost }
         return SigningKeyPair(secret: secret, publicKey: publicKey)
     }
 
     package mutating func sign(_ message: [UInt8], with key: borrowing SecretBytes) throws(VaultError) -> [UInt8] {
+        defer { StackResidue.clear() }
         guard let signature = Signing.sign(message, with: key) else { throw .keyLost }
         return signature
     }
@@ -49,14 +51,22 @@ package struct SodiumVault: KeyVault, ~Copyable {
         Signing.isValid(signature: signature, of: message, by: publicKey)
     }
 
+    package mutating func conceal(
+        _ typed: consuming SecretBytes, for purpose: SecretPurpose
+    ) throws(VaultError) -> ConcealedSecret {
+        defer { StackResidue.clear() }
+        return ConcealedSecret(try Derivation.image(of: typed, purpose: purpose, pepper: values.pepper))
+    }
+
     package mutating func wrap(
-        _ key: borrowing SecretBytes, under secret: borrowing SecretBytes, for purpose: SecretPurpose,
+        _ key: borrowing SecretBytes, under secret: borrowing ConcealedSecret, for purpose: SecretPurpose,
         cost: KeyDerivationCost
     ) throws(VaultError) -> WrappedKey {
         guard key.count == Signing.secretCount else { throw .keyLost }
+        defer { StackResidue.clear() }
         let salt = try random(count: WrappedKey.saltCount)
         let wrapping = try Derivation.wrappingKey(
-            from: secret, salt: salt, cost: cost, purpose: purpose, pepper: values.pepper)
+            from: secret.image, salt: salt, cost: cost, purpose: purpose, pepper: values.pepper)
         let nonce = AuthenticatedEncryption.nonce()
         let associated = SodiumVault.associated(purpose: purpose, cost: cost, salt: salt)
         let sealed = key.withBytes { bytes in
@@ -69,10 +79,11 @@ package struct SodiumVault: KeyVault, ~Copyable {
     }
 
     package mutating func unwrap(
-        _ wrapped: WrappedKey, with secret: borrowing SecretBytes, for purpose: SecretPurpose, publicKey: [UInt8]
+        _ wrapped: WrappedKey, with secret: borrowing ConcealedSecret, for purpose: SecretPurpose, publicKey: [UInt8]
     ) throws(VaultError) -> SecretBytes? {
+        defer { StackResidue.clear() }
         let wrapping = try Derivation.wrappingKey(
-            from: secret, salt: wrapped.salt, cost: wrapped.cost, purpose: purpose, pepper: values.pepper)
+            from: secret.image, salt: wrapped.salt, cost: wrapped.cost, purpose: purpose, pepper: values.pepper)
         let associated = SodiumVault.associated(purpose: purpose, cost: wrapped.cost, salt: wrapped.salt)
         let opened = AuthenticatedEncryption.open(
             wrapped.sealed.span, associated: associated.span, nonce: wrapped.nonce.span, key: wrapping)
@@ -86,12 +97,13 @@ package struct SodiumVault: KeyVault, ~Copyable {
         }
     }
 
-    package mutating func spendTime(of cost: KeyDerivationCost, on secret: borrowing SecretBytes) {
+    package mutating func spendTime(of cost: KeyDerivationCost, on secret: borrowing ConcealedSecret) {
+        defer { StackResidue.clear() }
         // Where the lock cannot be had, the time is spent all the same: that an account exists must not show.
         let lock = try? holdUnknownLock()
         let salt = [UInt8](repeating: 0, count: WrappedKey.saltCount)
         let key = try? Derivation.wrappingKey(
-            from: secret, salt: salt, cost: cost, purpose: .pin, pepper: values.pepper)
+            from: secret.image, salt: salt, cost: cost, purpose: .pin, pepper: values.pepper)
         _ = consume key
         _ = consume lock
     }
