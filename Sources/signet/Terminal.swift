@@ -1,36 +1,35 @@
 internal import CPlatform
 internal import SignetPlatform
-internal import SignetSecrets
 
 /// The terminal that a person sits at, whatever standard input and output are.
 struct Terminal: ~Copyable {
     private let descriptor: FileDescriptor
 
-    /// The longest answer, in bytes.
+    /// The longest answer to a question, in bytes.
     static let answerLimit = 512
 
-    /// Why no answer came.
-    enum Interruption: Error, Equatable {
-        /// Ctrl-C, or the end of input.
-        case cancelled
-        /// Longer than `answerLimit`.
-        case tooLong
-        /// The terminal is gone, or memory is short.
-        case unusable
-    }
+    /// How long a write waits for a terminal that takes nothing, in milliseconds: Ctrl-S stops it for as long as somebody
+    /// likes, and signals may be held meanwhile.
+    private static let patience: Int64 = 2000
 
     /// Opens the controlling terminal; nil where there is none (tty(4)).
-    init?() { self.init(path: "/dev/tty") }
+    init?() { self.init(path: Terminal.controlling) }
+
+    static let controlling = "/dev/tty"
 
     /// Opens another terminal, for tests.
     init?(path: String) {
+        // NONBLOCK belongs to this opening alone (open(2)): other programs' descriptors of the terminal do not have it.
         // SAFETY: the path is passed as a C string for the time of the call.
-        let raw = unsafe signet_openat(AT_FDCWD, path, O_RDWR | O_NOCTTY | O_CLOEXEC, 0)
+        let raw = unsafe signet_openat(AT_FDCWD, path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK, 0)
         guard raw >= 0 else { return nil }
         let descriptor = FileDescriptor(owning: raw)
         guard isatty(raw) == 1 else { return nil }
         self.descriptor = descriptor
     }
+
+    /// For poll(2) and terminal modes; it stays this value's.
+    var raw: Int32 { descriptor.raw }
 
     /// Columns; 80 where the terminal does not say.
     var width: Int {
@@ -41,8 +40,9 @@ struct Terminal: ~Copyable {
     /// Writes text.
     borrowing func write(_ text: String) { write(Array(text.utf8).span) }
 
-    /// Writes bytes; what cannot be written is lost, for nothing depends on it.
+    /// Writes bytes; what cannot be written in time is lost, for nothing depends on it.
     borrowing func write(_ bytes: Span<UInt8>) {
+        let end = BootMilliseconds.now &+ Terminal.patience
         var sent = 0
         while sent < bytes.count {
             // SAFETY: the buffer lives through the call, and `sent` lies within it.
@@ -51,100 +51,24 @@ struct Terminal: ~Copyable {
             }
             if written > 0 {
                 sent += written
-            } else if signet_errno() != EINTR {
-                return
+                continue
             }
+            let reason = written < 0 ? signet_errno() : EIO
+            guard reason == EINTR || reason == EAGAIN, BootMilliseconds.now < end else { return }
+            var room = pollfd(fd: descriptor.raw, events: Int16(POLLOUT), revents: 0)
+            // SAFETY: one entry, good for the call. An interruption only means another look.
+            if reason == EAGAIN { _ = unsafe poll(&room, 1, 100) }
         }
     }
+}
 
-    /// Shows `prompt` and reads a line that is not shown, each byte straight into guarded memory.
-    ///
-    /// The terminal's modes are put back on every path. A signal that asks the program to stop is held until that is done:
-    /// ctrl-C then cancels, a suspension asks anew afterwards, and the others act.
-    borrowing func readHidden(_ prompt: String) throws(Interruption) -> SecretBytes {
-        while true {
-            switch try readHiddenOnce(prompt) {
-            case .answer(let secret): return secret
-            case .signal(SIGINT): throw .cancelled
-            case .signal(let number):
-                // It acts now that the echo is back; where it let the program go on (TSTP and CONT), the question comes again.
-                guard raise(number) == 0, number == SIGTSTP else { throw .cancelled }
-            }
-        }
-    }
-
-    private enum Reading: ~Copyable {
-        case answer(SecretBytes)
-        case signal(Int32)
-    }
-
-    private borrowing func readHiddenOnce(_ prompt: String) throws(Interruption) -> Reading {
-        guard var secret = SecretBytes(count: Terminal.answerLimit + 1) else { throw .unusable }
-        var mask = sigset_t()
-        // SAFETY: `mask` lives through the call, which fills it.
-        let signals = unsafe signet_hold_signals(&mask)
-        guard signals >= 0 else { throw .unusable }
-        defer {
-            _ = close(signals)
-            // SAFETY: `mask` was filled above.
-            unsafe signet_release_signals(&mask)
-        }
-        var modes = termios()
-        // SAFETY: `modes` lives through the call.
-        guard unsafe tcgetattr(descriptor.raw, &modes) == 0 else { throw .unusable }
-        var hidden = modes
-        hidden.c_lflag &= ~tcflag_t(ECHO | ECHOE | ECHOK | ECHONL)
-        hidden.c_lflag |= tcflag_t(ICANON | ISIG)
-        // What was typed before the question is no answer to it: TCSAFLUSH drops it.
-        // SAFETY: `hidden` lives through the call.
-        guard unsafe tcsetattr(descriptor.raw, TCSAFLUSH, &hidden) == 0 else { throw .unusable }
-        defer {
-            // SAFETY: `modes` was filled above.
-            _ = unsafe tcsetattr(descriptor.raw, TCSAFLUSH, &modes)
-            write("\n")
-        }
-        write(prompt)
-        return try readLine(into: &secret, signals)
-    }
-
-    private borrowing func readLine(
-        into secret: inout SecretBytes, _ signals: Int32
-    ) throws(Interruption) -> Reading {
-        var length = 0
-        while true {
-            if let number = try awaitInput(signals) { return .signal(number) }
-            if length == secret.capacity { throw .tooLong }
-            let count = secret.withMutableBytes { bytes in
-                // SAFETY: `length` is below the capacity, and one byte is read into the place it names.
-                unsafe bytes.withUnsafeMutableBytes { buffer in
-                    unsafe read(descriptor.raw, buffer.baseAddress?.advanced(by: length), 1)
-                }
-            }
-            if count < 0, signet_errno() == EINTR || signet_errno() == EAGAIN { continue }
-            guard count > 0 else { throw count == 0 ? .cancelled : .unusable }
-            if secret.withBytes({ $0[length] }) == 0x0A {
-                var answer: SecretBytes?
-                secret.withBytes { bytes in answer = SecretBytes(copying: bytes.extracting(0..<length)) }
-                guard let taken = answer.take() else { throw .unusable }
-                return .answer(taken)
-            }
-            length += 1
-        }
-    }
-
-    /// Waits for a byte; answers the number of a signal that came first.
-    private borrowing func awaitInput(_ signals: Int32) throws(Interruption) -> Int32? {
-        while true {
-            var waiting = [
-                pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: descriptor.raw, events: Int16(POLLIN), revents: 0),
-            ]
-            // SAFETY: the array lives through the call, which is told its length.
-            let ready = unsafe poll(&waiting, nfds_t(waiting.count), -1)
-            if ready < 0, signet_errno() == EINTR { continue }
-            guard ready > 0 else { throw .unusable }
-            if waiting[0].revents != 0 { return signet_take_signal(signals) }
-            if waiting[1].revents != 0 { return nil }
-        }
+/// Milliseconds since boot, the time that the machine sleeps included.
+enum BootMilliseconds {
+    /// The end of time where the clock cannot be read, so that every wait is over.
+    static var now: Int64 {
+        var time = timespec()
+        // SAFETY: `time` is good for the call.
+        guard unsafe clock_gettime(CLOCK_BOOTTIME, &time) == 0 else { return Int64.max / 2 }
+        return Int64(time.tv_sec) &* 1000 &+ Int64(time.tv_nsec) / 1_000_000
     }
 }

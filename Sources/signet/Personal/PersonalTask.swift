@@ -41,8 +41,9 @@ struct PersonalTask: ~Copyable {
         case .program: person = .onStandardInput(with: target)
         case .user where target.byAdministrator, .userWithReader where target.byAdministrator:
             let prompt = "PIN of \(target.text), or Enter to go on without it: "
-            person = try .onTerminal(with: target, secretPrompt: prompt)
-        case .person, .user, .userWithReader: person = try .onTerminal(with: target, secretPrompt: secretPrompt)
+            person = try .onTerminal(with: target, configuration, secretPrompt: prompt)
+        case .person, .user, .userWithReader:
+            person = try .onTerminal(with: target, configuration, secretPrompt: secretPrompt)
         }
         let ledger = try Machine.ledger(for: target, configuration, creating: creating)
         self.target = target
@@ -60,7 +61,13 @@ struct PersonalTask: ~Copyable {
         _ body: (inout Tasks, inout TerminalScreen) throws(ManagementRefusal) -> Outcome
     ) throws(Failure) -> Outcome {
         Resumption.watch()
-        do throws(ManagementRefusal) { return try body(&tasks, &screen) } catch {
+        do throws(ManagementRefusal) {
+            let outcome = try body(&tasks, &screen)
+            screen.end()
+            return outcome
+        } catch {
+            // What is said of the refusal must not go away with the screen; and a stop acts here.
+            screen.end()
             if error == .cancelled, Resumption.happened { throw .stopped }
             if error == .nobodyToAsk, let problem = tasks.person.problem { throw Failure(problem) }
             throw Failure(error, target)

@@ -30,7 +30,7 @@ extension Failure {
         case .cancelled, .declined: self.init(.cancelled, "")
         case .timedOut: self.init(.no, "nobody answered in time", hint: "run it again")
         case .nobodyToAsk:
-            self.init(.no, "nothing could be read", hint: "type at most \(Terminal.answerLimit) characters and Enter")
+            self.init(.no, "the terminal could not be read", hint: "run it in the foreground of a terminal")
         case .ledger(let failure): self.init(failure, target)
         case .reader(let problem): self.init(problem)
         case .activateFirst(let closure):

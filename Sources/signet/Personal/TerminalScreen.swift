@@ -1,29 +1,39 @@
-internal import CPlatform
 internal import SignetEngine
+internal import SignetPlatform
 internal import SignetPolicy
 internal import SignetSecrets
 
 /// What a person sees of an enrollment, an activation or a recovery code, on the terminal itself.
+///
+/// An enrollment and a recovery code stand on the alternate screen, where the terminal can move its cursor; all else, and
+/// everything on a dumb terminal, is lines.
 struct TerminalScreen: ManagementScreen, ~Copyable {
+    private let path: String
     private let terminal: Terminal?
-    /// Whether the cursor can be moved back to the line's beginning.
-    private let redraws: Bool
+    private let movesCursor: Bool
+    private let exposure: Exposure.Times
     /// Whether recovery codes may be shown.
     let canShowRecoveryCode: Bool
-    private var barIsOpen = false
+    /// The enrollment's screen while it stands there, and until signals may act.
+    private var enrollment: AlternateScreen?
+    /// The stages that the bar shows; nil where the cursor stands in no bar.
+    private var bar: (done: Int, total: Int)?
 
     /// Without a terminal nothing is shown; `showsCodes` is false where a program stands in for the person.
-    init(showsCodes: Bool = true) {
-        let terminal = Terminal()
-        switch terminal {
-        case .some(let terminal): redraws = ProgressBar.fits(terminal.width) && TerminalScreen.canRedraw()
-        case .none: redraws = false
-        }
+    init(
+        path: String = Terminal.controlling, movesCursor: Bool = TerminalFacts.movesCursor(), showsCodes: Bool = true,
+        exposure: Exposure.Times = .usual
+    ) {
+        let terminal = Terminal(path: path)
         canShowRecoveryCode = showsCodes && terminal != nil
+        self.path = path
         self.terminal = terminal
+        self.movesCursor = movesCursor
+        self.exposure = exposure
     }
 
     mutating func begin(_ finger: Finger, on reader: ReaderDescription) {
+        if movesCursor { enrollment = AlternateScreen(path: path, .unheard) }
         write("Reader    \(Output.text(reader.name))\nFinger    \(finger.name)\n")
         write(
             reader.swipes
@@ -34,11 +44,10 @@ struct TerminalScreen: ManagementScreen, ~Copyable {
     mutating func show(_ progress: EnrollmentProgress) {
         switch progress {
         case .stage(let done, let total):
-            guard redraws else { return write("\(done) of \(total): good\n") }
-            write("\r\u{1B}[K" + ProgressBar.line(done: done, of: total, remark: "Good"))
-            barIsOpen = true
+            guard draw(done, total, remark: "Good") else { return write("\(done) of \(total): good\n") }
             if done >= total { closeBar() }
         case .retry(let reason):
+            if let bar, draw(bar.done, bar.total, remark: reason.sentence) { return }
             closeBar()
             write(reason.sentence + "\n")
         }
@@ -58,26 +67,68 @@ struct TerminalScreen: ManagementScreen, ~Copyable {
     mutating func notRecognised() { write("Not recognised. Touch again.\n") }
 
     mutating func cancelled(pinWasSet: Bool) {
-        closeBar()
-        write(pinWasSet ? "\nYour PIN is set; nothing else was changed.\n" : "\nNothing was changed.\n")
+        let stood = cover()
+        let sentence = pinWasSet ? "Your PIN is set; nothing else was changed.\n" : "Nothing was changed.\n"
+        // Where lines stand, the cursor may stand behind one, or behind the ^C that the terminal shows.
+        write(stood ? sentence : "\n" + sentence)
     }
 
     mutating func show(recoveryCode: borrowing SecretBytes) {
         guard canShowRecoveryCode else { return }
-        write("\nYour recovery code. It is shown this once; write it down and keep it away from here.\n\n    ")
-        recoveryCode.withBytes { code in
-            // In groups of five, straight from guarded memory.
-            for start in stride(from: 0, to: code.count, by: 5) {
-                if start > 0 { write("-") }
-                write(code.extracting(start..<min(start + 5, code.count)))
+        if movesCursor, let screen = AlternateScreen(path: path, .heard) {
+            var shown = RecoveryCodeScreen(on: screen)
+            if let sentence = RecoveryCodeText.afterwards(shown.show(recoveryCode, exposure)) {
+                write(RecoveryCodeText.wrapped(sentence, width) + "\n")
             }
+            // A signal that covered it acts here, where nothing is left to put back.
+            _ = consume shown
+            Resumption.watch()
+            return
         }
-        write("\n\nIt sets a new PIN, once, where yours is forgotten or disabled.\n\n")
+        let columns = width
+        write("\n" + RecoveryCodeText.before(columns))
+        RecoveryCodeText.write(recoveryCode, columns) { write($0) }
+        let warning = "It stays on this terminal: clear it when you have written it down."
+        write(RecoveryCodeText.after(columns) + "\n" + RecoveryCodeText.wrapped(warning, columns) + "\n\n")
+    }
+
+    /// Ends the enrollment's screen; signals that came meanwhile act before this returns.
+    mutating func end() {
+        _ = cover()
+        enrollment = nil
+    }
+
+    /// Wipes the enrollment's screen; whether it stood there.
+    private mutating func cover() -> Bool {
+        closeBar()
+        let stood =
+            switch enrollment {
+            case .some(let screen): screen.isShown
+            case .none: false
+            }
+        enrollment?.cover()
+        return stood
+    }
+
+    /// Draws the bar where it fits on one line of a terminal that can move its cursor; whether it did.
+    private mutating func draw(_ done: Int, _ total: Int, remark: String) -> Bool {
+        let line = ProgressBar.line(done: done, of: total, remark: remark)
+        guard movesCursor, line.count < width else { return false }
+        write("\r\u{1B}[K" + line)
+        bar = (done, total)
+        return true
     }
 
     private mutating func closeBar() {
-        if barIsOpen { write("\n\n") }
-        barIsOpen = false
+        if bar != nil { write("\n\n") }
+        bar = nil
+    }
+
+    private var width: Int {
+        switch terminal {
+        case .some(let terminal): terminal.width
+        case .none: 80
+        }
     }
 
     private func write(_ text: String) { write(Array(text.utf8).span) }
@@ -89,20 +140,11 @@ struct TerminalScreen: ManagementScreen, ~Copyable {
         case .none: break
         }
     }
-
-    /// A terminal without a name, or one that says it is dumb, gets lines only (terminfo(5)).
-    private static func canRedraw() -> Bool {
-        guard let name = Surroundings.environment("TERM") else { return false }
-        return !name.isEmpty && name != "dumb"
-    }
 }
 
 /// The bar of an enrollment: `  ███████░░░░░  5 of 8   Good`.
 enum ProgressBar {
     private static let cells = 24
-
-    /// Whether a terminal of that many columns has room for it.
-    static func fits(_ columns: Int) -> Bool { columns >= 48 }
 
     static func line(done: Int, of total: Int, remark: String) -> String {
         let full = total > 0 ? min(max(done, 0), total) * cells / total : 0

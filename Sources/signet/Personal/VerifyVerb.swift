@@ -20,13 +20,14 @@ extension Command {
         }
         let target = try Machine.target(invocation)
         let configuration = Machine.configuration()
+        let person = try CommandConversation.onTerminal(with: target, configuration)
         let request = AuthenticationRequest(
             configuration: configuration, userExists: true, userName: target.name,
             pinAllowed: !invocation.has(.fingerOnly), terminal: true,
-            fingerClosure: invocation.has(.pinOnly) ? .switchedOff : nil)
+            field: person.hasField, fingerClosure: invocation.has(.pinOnly) ? .switchedOff : nil)
         var authentication = Authentication(
             request, ledger: try Machine.ledger(for: target, configuration), sensor: Machine.sensor(configuration),
-            person: try CommandConversation.onTerminal(with: target))
+            person: person)
         let verdict = authentication.run()
         let answer = VerifyAnswer(verdict, target)
         invocation.answer(answer, text: answer.text)
