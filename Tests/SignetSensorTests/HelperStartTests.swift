@@ -210,5 +210,49 @@ extension SensorTests {
             let event = try helper.receive(within: 5000) { try? SensorEvent(decoding: $0) }
             #expect(event == .closed)
         }
+
+        private func send(_ requests: [SensorRequest], to helper: inout HelperProcess) throws {
+            for request in requests {
+                let none: [UInt8] = []
+                try helper.send(within: 1000) { try? request.encode(templateFrom: none.span, into: &$0) }
+            }
+        }
+
+        /// Catches a helper that opens a reader for nobody: what was asked before the hang-up still lies in its socket.
+        @Test func nothingIsDoneAfterAHangUp() throws {
+            let stage = try Stage()
+            let identity = ReaderIdentity(driver: Array("virtual_device".utf8), device: Array("0".utf8))
+            do {
+                var helper = try helper(stage)
+                try send([.list, .begin(identity), .open], to: &helper)
+                helper.hangUp()
+            }
+            #expect(kill(stage.pid(), 0) == -1)
+            #expect(!FileManager.default.fileExists(atPath: stage.socketPath))
+        }
+
+        /// Catches a helper that does not look up while its reader lists prints, for half a second here: it is to close when
+        /// it is asked to, and to go when nobody waits.
+        @Test(arguments: [false, true]) func aBusyHelperLooksUp(asked: Bool) throws {
+            let stage = try Stage()
+            let identity = ReaderIdentity(driver: Array("virtual_device_storage".utf8), device: Array("0".utf8))
+            var helper = try HelperProcess(
+                path: Array(stage.virtual("FP_VIRTUAL_DEVICE_STORAGE").utf8), arguments: [],
+                packetLimit: SensorMessage.packetLimit)
+            try send([.begin(identity), .open], to: &helper)
+            for _ in 0..<500 where !FileManager.default.fileExists(atPath: stage.socketPath) { usleep(5_000) }
+            let start = Date()
+            if asked {
+                try send([.close], to: &helper)
+                let event = try helper.receive(within: 5000) { try? SensorEvent(decoding: $0) }
+                #expect(event == .closed)
+            } else {
+                helper.hangUp()
+                var ended = false
+                do { try helper.receive(within: 5000) { _ in } } catch { ended = error == .ended }
+                #expect(ended)
+            }
+            #expect(Date().timeIntervalSince(start) < 0.4)
+        }
     }
 }
