@@ -137,7 +137,7 @@ let package = Package(
             ]),
         .testTarget(
             name: "SignetModuleTests",
-            dependencies: ["SignetModule", "SignetEngine", "SignetPolicy", "PAMShim", "CPlatform"]),
+            dependencies: ["SignetModule", "SignetEngine", "SignetPolicy", "PAMShim", "CPlatform", "CTerminal"]),
         .testTarget(
             name: "SignetSensorTests",
             dependencies: [

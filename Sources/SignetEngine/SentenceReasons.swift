@@ -14,14 +14,15 @@ extension RetryReason {
 }
 
 extension RetryReason {
-    /// The same before an open field.
-    package var label: String {
+    /// The same before an open field, in two forms that follow each other.
+    func label(again: Bool) -> String {
         switch self {
-        case .general: "That touch could not be read. Touch again or type your PIN: "
-        case .tooShort: "Swipe a little further, or type your PIN: "
-        case .centreFinger: "Centre your finger and touch again, or type your PIN: "
-        case .removeFinger: "Lift your finger and touch again, or type your PIN: "
-        case .tooFast: "Swipe more slowly, or type your PIN: "
+        case .general:
+            "That touch could not be read\(again ? " either" : ""). Touch again or type your PIN: "
+        case .tooShort: "Swipe \(again ? "still" : "a little") further, or type your PIN: "
+        case .centreFinger: "Centre your finger \(again ? "more " : "")and touch again, or type your PIN: "
+        case .removeFinger: "Lift your finger \(again ? "fully " : "")and touch again, or type your PIN: "
+        case .tooFast: "Swipe \(again ? "still " : "")more slowly, or type your PIN: "
         }
     }
 }

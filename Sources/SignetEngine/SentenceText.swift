@@ -57,12 +57,15 @@ extension Prompt {
 
 extension Notice {
     /// What stands before an open field from now on; nil for a sentence that stands above it.
-    package func label(_ asked: Asked) -> String? {
+    ///
+    /// `again` gives another form, for a field that has this label already: a person who touched must see that something
+    /// came of it.
+    package func label(_ asked: Asked, again: Bool = false) -> String? {
         let words: String
         switch self {
         case .touchTheReader: words = "Touch the reader or type your PIN: "
-        case .notRecognised: words = "Not recognised. Touch again or type your PIN: "
-        case .retry(let reason): words = reason.label
+        case .notRecognised: words = (again ? "Still not" : "Not") + " recognised. Touch again or type your PIN: "
+        case .retry(let reason): words = reason.label(again: again)
         default: return nil
         }
         return asked.prefix + asked.remark + words

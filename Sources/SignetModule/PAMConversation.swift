@@ -19,6 +19,8 @@ internal import SignetSecrets
     private let style: FieldStyle?
     /// Whether it has its keypad now.
     private var hasKeypad: Bool
+    /// What the field's label says of a touch in its first form.
+    private var lastLabel: Notice?
     /// PAM_SILENT: small talk is dropped, never a prompt or the reason of a refusal.
     private let silent: Bool
     /// `prompt=conversation`: information goes through the conversation too, for a program that shows it in a window.
@@ -163,7 +165,12 @@ internal import SignetSecrets
     mutating func tell(_ notice: Notice) {
         if silent, notice.isSmallTalk { return }
         if field?.isOpen == true {
-            if let label = notice.label(asked) { field?.relabel(label) } else { field?.say(notice.text(asked)) }
+            guard let label = notice.label(asked, again: notice == lastLabel) else {
+                field?.say(notice.text(asked))
+                return
+            }
+            lastLabel = notice == lastLabel ? nil : notice
+            field?.relabel(label)
             return
         }
         let sentence = notice.text(asked)

@@ -126,8 +126,24 @@ private let sudo = Array("sudo".utf8)
         ] as [(Notice, String?)]) func label(notice: Notice, label: String?)
     {
         #expect(notice.label(Asked(user: alice, service: sudo)) == label)
-        // One line of 80 columns, the name and a long PIN's masks included.
+        // No label fills more than a line of 80 columns.
         #expect((label?.utf8.count ?? 0) <= 80)
+    }
+
+    /// Catches a second touch after which nothing changes on the screen.
+    @Test(
+        arguments: [
+            (.notRecognised, "[sudo: alice] Still not recognised. Touch again or type your PIN: "),
+            (.retry(.general), "[sudo: alice] That touch could not be read either. Touch again or type your PIN: "),
+            (.retry(.tooShort), "[sudo: alice] Swipe still further, or type your PIN: "),
+            (.retry(.centreFinger), "[sudo: alice] Centre your finger more and touch again, or type your PIN: "),
+            (.retry(.removeFinger), "[sudo: alice] Lift your finger fully and touch again, or type your PIN: "),
+            (.retry(.tooFast), "[sudo: alice] Swipe still more slowly, or type your PIN: "),
+        ] as [(Notice, String)]) func labelAgain(notice: Notice, label: String)
+    {
+        let asked = Asked(user: alice, service: sudo)
+        #expect(notice.label(asked, again: true) == label)
+        #expect(notice.label(asked) != label)
     }
 }
 

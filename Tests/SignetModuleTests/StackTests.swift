@@ -64,7 +64,7 @@ import Testing
 }
 
 /// Runs `pamhost` as nobody on a service file of its own.
-private enum Stack {
+enum Stack {
     static var root: String {
         let file = URL(fileURLWithPath: #filePath)
         return file.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
@@ -83,27 +83,37 @@ private enum Stack {
         let lines: [String]
     }
 
-    static func run(
-        _ stack: String, user: String, answers: [String] = [], options: [String] = []
-    ) throws -> Answer {
+    /// A new folder with the service file `signet-test`, the module and `pamhost`; the caller's to remove.
+    static func install(_ stack: String) throws -> URL {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("signet-stack-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
         // The module is copied beside the service file, since an ordinary user may not see into the build folder.
         let here = folder.appendingPathComponent("pam_signet.so")
         try FileManager.default.copyItem(atPath: module, toPath: here.path)
-        let program = folder.appendingPathComponent("pamhost")
-        try FileManager.default.copyItem(atPath: host, toPath: program.path)
+        try FileManager.default.copyItem(atPath: host, toPath: folder.appendingPathComponent("pamhost").path)
         let text = stack.replacingOccurrences(of: module, with: here.path) + "\n"
         try text.write(to: folder.appendingPathComponent("signet-test"), atomically: true, encoding: .utf8)
+        return folder
+    }
 
+    /// Before a command that is not to run as root.
+    static var asNobody: [String] {
+        getuid() == 0 ? ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] : []
+    }
+
+    static func run(
+        _ stack: String, user: String, answers: [String] = [], options: [String] = []
+    ) throws -> Answer {
+        let folder = try install(stack)
+        defer { try? FileManager.default.removeItem(at: folder) }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/setsid")
-        let nobody = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]
         process.arguments =
-            ["--wait"] + (getuid() == 0 ? nobody : [])
-            + [program.path, "--folder", folder.path] + options + ["signet-test", user]
+            ["--wait"] + asNobody
+            + [folder.appendingPathComponent("pamhost").path, "--folder", folder.path] + options + [
+                "signet-test", user,
+            ]
         let (input, output) = (Pipe(), Pipe())
         process.standardInput = input
         process.standardOutput = output
