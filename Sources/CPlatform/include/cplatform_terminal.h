@@ -33,6 +33,12 @@ static inline int signet_terminal_width(int descriptor) {
     return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
+/// The rows of a terminal; 0 where it does not say.
+static inline int signet_terminal_rows(int descriptor) {
+    struct winsize size;
+    return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
+}
+
 /// The process group of the caller stops as the terminal's own key would have it, where it can be stopped at all.
 static inline void signet_stop_job(void) { (void)kill(0, SIGTSTP); }
 

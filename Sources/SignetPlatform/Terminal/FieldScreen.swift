@@ -7,16 +7,20 @@ public struct FieldScreen: ~Copyable {
     private(set) var modes = TerminalModes()
     private(set) var held = FieldSignals()
     var view: FieldView
+    /// Stands above the field, where there is one and room for it.
+    var keypad: KeypadPanel
 
     init(_ device: consuming TerminalDevice, _ style: FieldStyle) {
         self.device = device
         movesCursor = style.movesCursor
         view = FieldView(style)
+        keypad = KeypadPanel(movesCursor: style.movesCursor)
     }
 
     deinit {
         guard modes.areTaken else { return }
-        device.write(view.hiding(width: device.width()) + reports(false))
+        let width = device.width()
+        device.write(view.hiding(width: width) + keypad.hiding(width: width) + reports(false))
         modes.giveBack(device)
         // The signals are let go by their owner, after the modes.
     }
@@ -35,7 +39,10 @@ public struct FieldScreen: ~Copyable {
     /// Takes it again after the program was stopped behind our back and goes on; false where the terminal refuses.
     mutating func takeAgain() -> Bool {
         // Where another has used the terminal, what the screen shows now must not be taken for rows of ours.
-        if !modes.areInForce(device) { view.forget() }
+        if !modes.areInForce(device) {
+            view.forget()
+            keypad.forget()
+        }
         guard modes.takeAgain(device) else { return false }
         device.write(reports(true))
         return true
@@ -53,16 +60,21 @@ public struct FieldScreen: ~Copyable {
 
     /// Draws the field so, with a bell where a key was refused.
     mutating func show(_ content: FieldView.Content, ringing: Bool) {
-        device.write(view.show(content, width: device.width()) + (ringing ? [0x07] : []))
+        let width = device.width()
+        showKeypad(above: view.height(with: content, width: width), width: width)
+        device.write(view.show(content, width: width) + (ringing ? [0x07] : []))
     }
 
     /// Takes the field off the screen.
-    mutating func hide() { device.write(view.hide(width: device.width())) }
+    mutating func hide() {
+        let width = device.width()
+        device.write(view.hide(width: width) + keypad.hide(width: width))
+    }
 
     /// Takes the field off the screen and writes a sentence in its place, on a line of its own.
     mutating func say(_ sentence: String) {
-        let line = PrintableText.cleaned(Array(sentence.utf8)) + [0x0D, 0x0A]
-        device.write(view.hide(width: device.width()) + line)
+        hide()
+        device.write(PrintableText.cleaned(Array(sentence.utf8)) + [0x0D, 0x0A])
     }
 
     /// Asks the terminal to mark what is pasted, and to tell when its window loses the focus, or to stop both (xterm's

@@ -5,8 +5,6 @@
 struct FieldView: Sendable {
     /// What stands before the masks, in UTF-8.
     var label: [UInt8] = []
-    /// Rows above the label: a keypad. They vanish with it, so they are nothing for a dumb terminal.
-    var panel: [[UInt8]] = []
     private let mask: [UInt8]?
     private let movesCursor: Bool
 
@@ -30,6 +28,12 @@ struct FieldView: Sendable {
 
     /// Whether the field is on the screen.
     var isDrawn: Bool { drawn != nil }
+
+    /// The rows on the screen.
+    var height: Int { drawn?.rows.count ?? 0 }
+
+    /// The rows that it would have.
+    func height(with content: Content, width: Int) -> Int { layout(content, width).rows.count }
 
     /// Draws, or changes what is drawn, on a terminal of `width` columns.
     mutating func show(_ content: Content, width: Int) -> [UInt8] {
@@ -68,10 +72,6 @@ struct FieldView: Sendable {
 
     private func layout(_ content: Content, _ width: Int) -> FieldLayout {
         var layout = FieldLayout(width: width)
-        for row in panel {
-            layout.add(row)
-            layout.breakRow()
-        }
         layout.add(label)
         switch content {
         case .tooLong: layout.add(sign: FieldView.tooLongSign)

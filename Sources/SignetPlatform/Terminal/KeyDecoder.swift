@@ -6,6 +6,8 @@ enum Key: Equatable, Sendable {
     case refused
     case enter, backspace, clear, cancel, stop
     case up, down, left, right
+    /// Changes between the keypad and the ordinary field.
+    case tab
     case focusIn, focusOut
     /// What follows up to `pasteEnd` was not typed but pasted.
     case pasteBegin, pasteEnd
@@ -97,6 +99,7 @@ struct KeyDecoder: Sendable {
         if byte == controls.kill || byte == controls.wordErase { return .clear }
         switch byte {
         case 0x03, 0x04, 0x1C: return .cancel
+        case 0x09: return .tab
         case 0x1A: return .stop
         case 0x08, 0x7F: return .backspace
         case 0x15, 0x17: return .clear

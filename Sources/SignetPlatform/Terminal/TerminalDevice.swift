@@ -46,15 +46,26 @@ struct TerminalDevice: ~Copyable {
         return columns > 0 ? Int(columns) : 80
     }
 
+    /// The rows; 24 where the terminal does not say.
+    borrowing func rows() -> Int {
+        let rows = signet_terminal_rows(descriptor.raw)
+        return rows > 0 ? Int(rows) : 24
+    }
+
     /// Writes bytes, as far as the terminal takes them in time; nothing depends on them.
     ///
     /// A job in the background writes nothing: with `stty tostop` that would stop the whole program.
-    borrowing func write(_ bytes: [UInt8]) {
+    borrowing func write(_ bytes: [UInt8]) { write(bytes.span) }
+
+    /// Writes a secret that the screen is to show, straight from guarded memory.
+    borrowing func write(_ secret: borrowing SecretBytes) { secret.withBytes { write($0) } }
+
+    private borrowing func write(_ bytes: Span<UInt8>) {
         guard !bytes.isEmpty, isForeground() else { return }
         let deadline = Deadline(milliseconds: TerminalDevice.writePatience)
         var sent = 0
         while sent < bytes.count {
-            // SAFETY: the pointer and the length describe the rest of the array, which lives through the call.
+            // SAFETY: the pointer and the length describe the rest of the span, which lives through the call.
             let written = unsafe bytes.withUnsafeBytes { buffer in
                 unsafe CPlatform.write(descriptor.raw, buffer.baseAddress?.advanced(by: sent), buffer.count - sent)
             }

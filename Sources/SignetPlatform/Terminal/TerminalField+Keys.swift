@@ -68,22 +68,31 @@ extension TerminalField {
         case .stop: return leave(.stopKey)
         case .focusOut: if style.movesCursor { return leave(.unfocused) }
         case .pasteBegin: paste = Paste(start: text?.length ?? 0)
+        case .tab: changeKeypad()
         default: isTooLong ? handleTooLong(key) : edit(key)
         }
     }
 
     private mutating func edit(_ key: Key) {
         switch key {
-        case .character: append()
+        case .character: screen.keypad.isInUse ? choose() : append()
+        case .up: screen.moveMark(.up)
+        case .down: screen.moveMark(.down)
+        case .left: screen.moveMark(.left)
+        case .right: screen.moveMark(.right)
         case .refused: rings = true
         case .backspace: text?.removeLast()
         case .clear: text?.clear()
-        case .enter: if answersEmpty || text?.length ?? 0 > 0 { finish(.answered) }
+        case .enter: answer()
         default: break
         }
     }
 
-    private mutating func append() {
+    mutating func answer() {
+        if answersEmpty || text?.length ?? 0 > 0 { finish(.answered) }
+    }
+
+    mutating func append() {
         if text?.append() == true { return }
         text?.clear()
         isTooLong = true
@@ -106,6 +115,8 @@ extension TerminalField {
         switch key {
         case .pasteEnd: endPaste(lost: false)
         case .enter: paste?.hasEnded = true
+        // Nobody pastes places on a keypad.
+        case .character where screen.keypad.isInUse: paste?.isRefused = true
         case .character where paste?.isRefused == false && paste?.hasEnded == false && !isTooLong: append()
         default: paste?.isRefused = true
         }
@@ -140,6 +151,7 @@ extension TerminalField {
     /// Takes prompt and masks off the screen and wipes what was typed.
     mutating func cover() {
         clearScreen()
+        screen.keypad.putAway()
         text?.clear()
         isTooLong = false
     }
@@ -154,6 +166,7 @@ extension TerminalField {
     /// Wipes what was typed and draws the field empty.
     mutating func startAnew() {
         cover()
+        dealKeypad()
         draw()
     }
 

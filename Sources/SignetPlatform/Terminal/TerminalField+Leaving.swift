@@ -37,6 +37,7 @@ extension TerminalField {
         deadline = Deadline(seconds: style.seconds)
         phase = .open
         rings = false
+        dealKeypad()
         draw()
     }
 

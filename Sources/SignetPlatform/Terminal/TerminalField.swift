@@ -22,6 +22,8 @@ package struct TerminalField: FieldWatch, ~Copyable {
     var isTooLong = false
     /// Whether Enter alone is an answer.
     var answersEmpty = false
+    /// Whether the person wants the keypad; there may be no room for it.
+    var usesKeypad = false
 
     /// A key was refused since the field was drawn last.
     var rings = false
@@ -88,6 +90,7 @@ package struct TerminalField: FieldWatch, ~Copyable {
         guard phase == .closed, let text = SealedText() else { return false }
         guard screen.take() else { return false }
         self.text = consume text
+        usesKeypad = style.keypad
         begin(label)
         return true
     }
