@@ -151,7 +151,13 @@ let package = Package(
                 "CTerminal",
             ]),
         .target(name: "CTerminal", path: "Tests/CTerminal", cSettings: strictC),
-        .testTarget(name: "EndToEnd", dependencies: ["CTerminal"]),
+        // The product's own parts only to know which keys must not be found in a program's memory.
+        .testTarget(
+            name: "EndToEnd",
+            dependencies: [
+                "CTerminal", "CSodium", "SignetPlatform", "SignetEngine", "SignetRecords", "SignetPolicy",
+                "SignetSecrets",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -68,8 +68,8 @@ where
         return isOpen ? nil : closure ?? .notEnrolled
     }
 
-    /// Asks for a secret; the answer stays in this one place until it is used.
-    mutating func ask(_ prompt: Prompt) -> AuthenticationEvent {
+    /// Asks for a secret; its image stays in this one place until it is used.
+    mutating func ask(_ prompt: Prompt) throws(LedgerFailure) -> AuthenticationEvent {
         secret = nil
         person.showTyping()
         // Every charge is settled: from here on Ctrl-C and the program's own time limit are the program's again.
@@ -83,16 +83,17 @@ where
             session = nil
         }
         fieldIsOpen = false
+        let answer: SecretBytes
         do throws(ConversationError) {
-            let answer = try person.askForSecret(ledger.caller == .anotherPerson ? prompt.forAStranger : prompt)
-            guard answer.count > 0 else { return .answeredNothing }
-            secret = consume answer
-            // Typed instead of touching: the helper ends while the PIN is compared.
-            sensor.startClosing()
-            return .answered
+            answer = try person.askForSecret(ledger.caller == .anotherPerson ? prompt.forAStranger : prompt)
         } catch {
             return .notAnswered(timedOut: error == .timedOut)
         }
+        guard answer.count > 0 else { return .answeredNothing }
+        // Typed instead of touching: the helper ends while the PIN is compared.
+        sensor.startClosing()
+        secret = try ledger.conceal(answer, prompt == .recoveryCode ? .recoveryCode : .pin)
+        return .answered
     }
 
     /// Shows the field that is attended to while the reader is opened and a touch awaited.
@@ -123,13 +124,14 @@ where
     mutating func take(_ event: FieldEvent) -> FieldEvent {
         guard event == .answered else { return event }
         fieldIsOpen = false
-        do throws(ConversationError) {
-            secret = try person.takeAnswer()
-            sensor.startClosing()
-            return .answered
-        } catch {
+        let answer: SecretBytes
+        do throws(ConversationError) { answer = try person.takeAnswer() } catch {
             return error == .timedOut ? .timedOut : .cancelled
         }
+        sensor.startClosing()
+        // Short of memory, which the journal is told: as if nobody had answered, so that nothing is charged.
+        do throws(LedgerFailure) { secret = try ledger.conceal(answer, .pin) } catch { return .cancelled }
+        return .answered
     }
 
     /// For an unknown user: the time of one comparison, so that a caller cannot tell who exists.
@@ -157,8 +159,9 @@ where
 
     // MARK: A new PIN after a recovery
 
-    /// Asks twice for a new PIN; it stays in `secret`.
-    mutating func askNewPIN() -> AuthenticationEvent {
+    /// Asks twice for a new PIN; its image stays in `secret`.
+    mutating func askNewPIN() throws(LedgerFailure) -> AuthenticationEvent {
+        var agreed: SecretBytes?
         do throws(ConversationError) {
             let first = try person.ask(.newPIN)
             if let notice = PINPolicy(request.configuration).refusal(of: first, userName: request.userName) {
@@ -166,11 +169,13 @@ where
             }
             let second = try person.ask(.newPINAgain)
             guard first.isEqual(to: second) else { return .newPINRefused(.pinsDiffer) }
-            secret = consume first
-            return .answered
+            agreed = consume first
         } catch {
             return .notAnswered(timedOut: error == .timedOut)
         }
+        guard let pin = agreed.take() else { return .unusable(damaged: false) }
+        secret = try ledger.conceal(pin, .pin)
+        return .answered
     }
 
     mutating func storeNewPIN() throws(LedgerFailure) -> AuthenticationEvent {
@@ -180,8 +185,8 @@ where
         return .settled
     }
 
-    mutating func takeSecret() -> SecretBytes? {
-        var taken: SecretBytes?
+    mutating func takeSecret() -> ConcealedSecret? {
+        var taken: ConcealedSecret?
         swap(&taken, &secret)
         return taken
     }

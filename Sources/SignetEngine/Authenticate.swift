@@ -41,8 +41,8 @@ package struct Authentication<
     package var sensor: Sensor
     package var person: Person
     let request: AuthenticationRequest
-    /// What was typed last; its one owner.
-    var secret: SecretBytes?
+    /// What was typed last, concealed; its one owner.
+    var secret: ConcealedSecret?
     /// The signing key that the PIN or the recovery code opened.
     var key: SecretBytes?
     var session: ReaderSession?
@@ -96,7 +96,7 @@ package struct Authentication<
     private mutating func perform(_ action: AuthenticationAction) -> AuthenticationEvent {
         do throws(LedgerFailure) {
             switch action {
-            case .ask(let prompt): return ask(prompt)
+            case .ask(let prompt): return try ask(prompt)
             case .spendTime: return spendTime()
             case .chargePIN: return try ledger.charge(.pin).map { .doorClosed($0) } ?? .charged
             case .comparePIN: return try compare(.pin)
@@ -111,7 +111,7 @@ package struct Authentication<
             case .chargeRecovery: return try ledger.charge(.recoveryCode).map { .doorClosed($0) } ?? .charged
             case .compareRecovery: return try compare(.recoveryCode)
             case .settleRecovery(let right): return try settle(.recoveryCode, right: right)
-            case .askNewPIN: return askNewPIN()
+            case .askNewPIN: return try askNewPIN()
             case .storeNewPIN: return try storeNewPIN()
             case .end: return .unusable(damaged: false)
             }

@@ -94,8 +94,24 @@ package struct SigningKeyPair: ~Copyable {
     package consuming func takeSecret() -> SecretBytes { secret }
 }
 
+/// A typed secret as the vault goes on with it: not the characters, but what `KeyVault.conceal` made of them.
+///
+/// It keeps the characters out of the process's memory while a key is derived and until the program ends. To whoever
+/// also has the store's pepper it is as good as the secret itself: it opens the signing key, and a short PIN is found
+/// from it by trying. So it is kept and wiped like one.
+package struct ConcealedSecret: ~Copyable {
+    package let image: SecretBytes
+
+    /// For a vault: takes what it made.
+    package init(_ image: consuming SecretBytes) { self.image = image }
+}
+
 /// Keys and what is done with them.
 package protocol KeyVault: ~Copyable {
+    /// Makes the image of a typed secret and wipes the secret; to be called as soon as nobody has to look at it any more.
+    mutating func conceal(
+        _ typed: consuming SecretBytes, for purpose: SecretPurpose
+    ) throws(VaultError) -> ConcealedSecret
     /// The keyed hash that digests are made with.
     mutating func digest(of bytes: Span<UInt8>) throws(VaultError) -> Digest
     /// Makes a signing key.
@@ -106,15 +122,15 @@ package protocol KeyVault: ~Copyable {
     mutating func isValid(signature: [UInt8], of message: [UInt8], by publicKey: [UInt8]) -> Bool
     /// Seals a signing key under what `secret` and the pepper derive; costs one Argon2id.
     mutating func wrap(
-        _ key: borrowing SecretBytes, under secret: borrowing SecretBytes, for purpose: SecretPurpose,
+        _ key: borrowing SecretBytes, under secret: borrowing ConcealedSecret, for purpose: SecretPurpose,
         cost: KeyDerivationCost
     ) throws(VaultError) -> WrappedKey
     /// Opens it; nil where the secret is wrong or the key's public half is not `publicKey`. Costs one Argon2id.
     mutating func unwrap(
-        _ wrapped: WrappedKey, with secret: borrowing SecretBytes, for purpose: SecretPurpose, publicKey: [UInt8]
+        _ wrapped: WrappedKey, with secret: borrowing ConcealedSecret, for purpose: SecretPurpose, publicKey: [UInt8]
     ) throws(VaultError) -> SecretBytes?
     /// Spends the time of one derivation, for a user who does not exist; one at a time on the whole machine.
-    mutating func spendTime(of cost: KeyDerivationCost, on secret: borrowing SecretBytes)
+    mutating func spendTime(of cost: KeyDerivationCost, on secret: borrowing ConcealedSecret)
     /// `count` random bytes that are no secret: an instance id.
     mutating func random(count: Int) throws(VaultError) -> [UInt8]
     /// A secret of `count` random bytes: a recovery code.

@@ -36,7 +36,7 @@ where
         let before = ledger.policy.door(attempts.failures(of: purpose), for: ledger.caller, at: now)
         if case .closed(let lockout) = before { throw .closed(purpose, lockout) }
         for _ in 0..<Management.patience {
-            let typed = try ask(purpose == .pin ? .currentPIN : .recoveryCode, mayDecline: mayDecline)
+            let typed = try conceal(ask(purpose == .pin ? .currentPIN : .recoveryCode, mayDecline: mayDecline), purpose)
             if let lockout = try onLedger({ (ledger) throws(LedgerFailure) in try ledger.charge(purpose) }) {
                 throw .closed(purpose, lockout)
             }
@@ -54,7 +54,7 @@ where
 
     /// Compares what was charged and settles a success; nil where it is wrong and has to be settled.
     private mutating func compare(
-        _ typed: borrowing SecretBytes, _ purpose: SecretPurpose
+        _ typed: borrowing ConcealedSecret, _ purpose: SecretPurpose
     ) throws(ManagementRefusal) -> SecretBytes? {
         do throws(LedgerFailure) {
             guard let key = try ledger.compare(typed, purpose) else { return nil }
@@ -69,8 +69,14 @@ where
         person.tell(purpose == .pin ? .wrongPIN(triesLeft: triesLeft) : .wrongRecoveryCode(triesLeft: triesLeft))
     }
 
+    private mutating func conceal(
+        _ typed: consuming SecretBytes, _ purpose: SecretPurpose
+    ) throws(ManagementRefusal) -> ConcealedSecret {
+        do throws(LedgerFailure) { return try ledger.conceal(typed, purpose) } catch { throw .ledger(error) }
+    }
+
     /// Asks for a new PIN, twice where a person types it, until it may be set.
-    mutating func askNewPIN() throws(ManagementRefusal) -> SecretBytes {
+    mutating func askNewPIN() throws(ManagementRefusal) -> ConcealedSecret {
         // A program that gives a PIN has no other one.
         for _ in 0..<(request.asksTwice ? Management.patience : 1) {
             let first = try ask(.newPIN)
@@ -78,9 +84,9 @@ where
                 person.tell(notice)
                 continue
             }
-            guard request.asksTwice else { return first }
+            guard request.asksTwice else { return try conceal(first, .pin) }
             let second = try ask(.newPINAgain)
-            if first.isEqual(to: second) { return first }
+            if first.isEqual(to: second) { return try conceal(first, .pin) }
             person.tell(.pinsDiffer)
         }
         throw .newPINRefused

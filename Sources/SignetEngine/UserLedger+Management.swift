@@ -15,7 +15,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     ///
     /// `byAdministrator` tells the user so at the next prompt; a PIN that its owner set is fresh at once.
     package mutating func makeIdentity(
-        uid: UInt32, userName: [UInt8], pin: borrowing SecretBytes, byAdministrator: Bool
+        uid: UInt32, userName: [UInt8], pin: borrowing ConcealedSecret, byAdministrator: Bool
     ) throws(LedgerFailure) -> SecretBytes {
         let pair = try makeSigningKey()
         let instance: [UInt8]
@@ -49,7 +49,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     /// After a recovery code the code is used up. Fails where the identity is no longer the key's, or the secret that was
     /// proven is not the record's any more: of two who prove one at once, one alone sets a PIN.
     package mutating func replacePIN(
-        _ pin: borrowing SecretBytes, key: borrowing SecretBytes, after purpose: SecretPurpose
+        _ pin: borrowing ConcealedSecret, key: borrowing SecretBytes, after purpose: SecretPurpose
     ) throws(LedgerFailure) {
         let wrapped: WrappedKey
         do throws(VaultError) { wrapped = try vault.wrap(key, under: pin, for: .pin, cost: cost) } catch {
@@ -87,8 +87,10 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             let written = random.withBytes { bytes in
                 code.withMutableBytes { symbols in RecoveryCode.write(bytes, into: &symbols) }
             }
-            guard written else { throw VaultError.outOfMemory }
-            wrapped = try vault.wrap(key, under: code, for: .recoveryCode, cost: cost)
+            // The code itself goes on to the person's screen.
+            guard written, let copy = code.copy() else { throw VaultError.outOfMemory }
+            let concealed = try vault.conceal(copy, for: .recoveryCode)
+            wrapped = try vault.wrap(key, under: concealed, for: .recoveryCode, cost: cost)
         } catch {
             throw failed(error)
         }

@@ -30,11 +30,18 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         }
     }
 
+    /// Makes of a typed secret what everything else here takes; the secret itself is wiped.
+    package mutating func conceal(
+        _ typed: consuming SecretBytes, _ purpose: SecretPurpose
+    ) throws(LedgerFailure) -> ConcealedSecret {
+        do throws(VaultError) { return try vault.conceal(typed, for: purpose) } catch { throw failed(error) }
+    }
+
     /// Compares by opening the signing key: nil where the secret is wrong.
     ///
     /// A failure of the machine refunds and unlocks.
     package mutating func compare(
-        _ secret: borrowing SecretBytes, _ purpose: SecretPurpose
+        _ secret: borrowing ConcealedSecret, _ purpose: SecretPurpose
     ) throws(LedgerFailure) -> SecretBytes? {
         guard let open = openCharge else { throw .unavailable }
         // A record without a recovery code has nothing to open: the answer is "wrong", and stays charged.
@@ -54,7 +61,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
 
     /// Settles a success and gives the lock back; raises the record's cost where the policy rose.
     package mutating func settleSuccess(
-        _ purpose: SecretPurpose, key: borrowing SecretBytes, secret: borrowing SecretBytes
+        _ purpose: SecretPurpose, key: borrowing SecretBytes, secret: borrowing ConcealedSecret
     ) throws(LedgerFailure) {
         guard var open = takeOpenCharge() else { throw .unavailable }
         do throws(LedgerFailure) {
@@ -100,7 +107,9 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
 
     // After a right PIN: what an administrator set is now the user's own, and a cheap derivation is made dearer. Neither
     // may turn a right PIN into a refusal, so a failure is only told to the journal.
-    private mutating func renew(_ identity: IdentityRecord, key: borrowing SecretBytes, pin: borrowing SecretBytes) {
+    private mutating func renew(
+        _ identity: IdentityRecord, key: borrowing SecretBytes, pin: borrowing ConcealedSecret
+    ) {
         var renewed = identity
         // In somebody else's `su` the user was not told: the sentence waits for a process of the user's own.
         if caller == .person { renewed.pinSetByAdministrator = false }

@@ -32,6 +32,9 @@ internal import CSodium
         }
     }
 
+    /// A second owner of the same bytes; nil where memory is short.
+    package borrowing func copy() -> SecretBytes? { withBytes { bytes in SecretBytes(copying: bytes) } }
+
     /// Allocates `count` bytes from the system's generator.
     package init?(randomCount count: Int) {
         self.init(count: count)

@@ -224,3 +224,7 @@ int signet_terminal_open(char *path, size_t capacity) {
     (void)close(master);
     return -failure;
 }
+
+int signet_contains(const void *all, size_t count, const void *part, size_t part_count) {
+    return memmem(all, count, part, part_count) != NULL;
+}

@@ -252,7 +252,7 @@ extension Machine {
     private func prove(
         _ ledger: inout UserLedger<FakeStore, FakeVault, ManualClock, MemoryJournal>
     ) throws -> SecretBytes {
-        let typed = try secret(Machine.pin)
+        let typed = try ledger.conceal(secret(Machine.pin), .pin)
         _ = try ledger.charge(.pin)
         guard let key = try ledger.compare(typed, .pin) else { throw FakeFailure() }
         try ledger.settleSuccess(.pin, key: key, secret: typed)

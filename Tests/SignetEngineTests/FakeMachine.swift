@@ -133,7 +133,7 @@ final class Machine {
         let actor = process("setup")
         var ledger = actor.ledger()
         let key = try ledger.makeIdentity(
-            uid: 1000, userName: Machine.alice, pin: try secret(Machine.pin), byAdministrator: byAdministrator)
+            uid: 1000, userName: Machine.alice, pin: try actor.conceal(Machine.pin), byAdministrator: byAdministrator)
         if withCode {
             let made = try ledger.makeRecoveryCode(key: key)
             code = made.withBytes { span in (0..<span.count).map { span[$0] } }
@@ -153,6 +153,11 @@ final class Machine {
             try ledger.savePrints(try stored.set(), approving: session, key: signingKey)
         }
     }
+}
+
+extension Actor {
+    /// A typed PIN as the vault goes on with it.
+    func conceal(_ pin: String) throws -> ConcealedSecret { try vault.conceal(secret(pin), for: .pin) }
 }
 
 extension ReaderIdentity {

@@ -4,7 +4,7 @@ import SignetPolicy
 /// One call of a port.
 enum PortCall: UInt8, CaseIterable, Sendable {
     case lock, unlock, loadIdentity, loadPrints, loadAttempts, create, saveIdentity, savePrints, saveAttempts, remove
-    case digest, makeSigningKey, sign, verifySignature, wrap, unwrap, spendTime, random, randomSecret
+    case digest, makeSigningKey, sign, verifySignature, conceal, wrap, unwrap, spendTime, random, randomSecret
     case prepare, readers, open, arm, awaitTouch, enroll, deleteFromReader, startClosing, close, stopListening
     case ask, tell, openField, takeAnswer, awaitReturn, closeField, now, wallTime, record
 

@@ -45,15 +45,23 @@ final class FakeVault: KeyVault {
         return signature == mix([[2], publicKey, message], count: Approval.signatureCount)
     }
 
+    /// Another length and no byte of what was typed, so that one that was never concealed opens nothing.
+    func conceal(
+        _ typed: consuming SecretBytes, for purpose: SecretPurpose
+    ) throws(VaultError) -> ConcealedSecret {
+        if process.begin(.conceal) { throw process.vaultError }
+        return ConcealedSecret(try secret(mix([[7, purpose.rawValue], copy(typed)], count: 32)))
+    }
+
     func wrap(
-        _ key: borrowing SecretBytes, under secret: borrowing SecretBytes, for purpose: SecretPurpose,
+        _ key: borrowing SecretBytes, under secret: borrowing ConcealedSecret, for purpose: SecretPurpose,
         cost: KeyDerivationCost
     ) throws(VaultError) -> WrappedKey {
         if process.begin(.wrap) { throw process.vaultError }
         derivations += 1
         let salt = nextRandom(WrappedKey.saltCount)
         let plain = copy(key)
-        let derived = derive(copy(secret), purpose, cost, salt)
+        let derived = derive(copy(secret.image), purpose, cost, salt)
         let tag = mix([[4], derived, plain], count: 16)
         guard
             let wrapped = WrappedKey(
@@ -64,7 +72,7 @@ final class FakeVault: KeyVault {
     }
 
     func unwrap(
-        _ wrapped: WrappedKey, with secret: borrowing SecretBytes, for purpose: SecretPurpose, publicKey: [UInt8]
+        _ wrapped: WrappedKey, with secret: borrowing ConcealedSecret, for purpose: SecretPurpose, publicKey: [UInt8]
     ) throws(VaultError) -> SecretBytes? {
         // A failure comes before anything is compared: no memory, no pepper.
         if process.begin(.unwrap) { throw process.vaultError }
@@ -73,7 +81,7 @@ final class FakeVault: KeyVault {
         let factor: Factor = purpose == .pin ? .pin : .recoveryCode
         disk.willCompare(factor, process)
         process.compared.append(factor)
-        let derived = derive(copy(secret), purpose, wrapped.cost, wrapped.salt)
+        let derived = derive(copy(secret.image), purpose, wrapped.cost, wrapped.salt)
         let plain = apply(derived, to: Array(wrapped.sealed.prefix(64)))
         guard Array(wrapped.sealed.suffix(16)) == mix([[4], derived, plain], count: 16),
             publicHalf(Array(plain.prefix(32))) == publicKey
@@ -82,7 +90,7 @@ final class FakeVault: KeyVault {
         return try self.secret(plain)
     }
 
-    func spendTime(of cost: KeyDerivationCost, on secret: borrowing SecretBytes) {
+    func spendTime(of cost: KeyDerivationCost, on secret: borrowing ConcealedSecret) {
         _ = process.begin(.spendTime)
         derivations += 1
         timesSpent += 1

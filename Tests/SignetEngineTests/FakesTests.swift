@@ -36,11 +36,11 @@ import Testing
         let identity = try #require(machine.disk.identity)
         let actor = machine.process()
         let right = try actor.vault.unwrap(
-            identity.pin, with: try secret(Machine.pin), for: .pin, publicKey: identity.publicKey)
+            identity.pin, with: try actor.conceal(Machine.pin), for: .pin, publicKey: identity.publicKey)
         let wrong = try actor.vault.unwrap(
-            identity.pin, with: try secret(Machine.wrong), for: .pin, publicKey: identity.publicKey)
+            identity.pin, with: try actor.conceal(Machine.wrong), for: .pin, publicKey: identity.publicKey)
         let otherUse = try actor.vault.unwrap(
-            identity.pin, with: try secret(Machine.pin), for: .recoveryCode, publicKey: identity.publicKey)
+            identity.pin, with: try actor.conceal(Machine.pin), for: .recoveryCode, publicKey: identity.publicKey)
         let opened = [right != nil, wrong != nil, otherUse != nil]
         #expect(opened == [true, false, false])
         #expect(!machine.disk.violations.isEmpty)

@@ -40,8 +40,8 @@ struct AdministrationStoreTests {
         #expect(try UserStore.users(root: folder.bytes).isEmpty)
 
         var alice = try ledger("alice")
-        _ = try alice.makeIdentity(
-            uid: 1000, userName: Array("alice".utf8), pin: secret(Array("490273".utf8)), byAdministrator: false)
+        let pin = try alice.conceal(secret(Array("490273".utf8)), .pin)
+        _ = try alice.makeIdentity(uid: 1000, userName: Array("alice".utf8), pin: pin, byAdministrator: false)
         let set = try status("alice")
         #expect(set.record == .usable && set.attention == [.noRecoveryCode] && set.fingerClosure == .notEnrolled)
 
@@ -55,7 +55,7 @@ struct AdministrationStoreTests {
         let key: SecretBytes?
         let closed = try alicia.charge(.pin)
         #expect(closed == nil)
-        key = try alicia.compare(secret(Array("490273".utf8)), .pin)
+        key = try alicia.compare(alicia.conceal(secret(Array("490273".utf8)), .pin), .pin)
         let matched = key != nil
         #expect(matched)
         _ = try alicia.settleFailure(.pin)
@@ -68,8 +68,8 @@ struct AdministrationStoreTests {
     // Would catch: another user's records becoming one's own by adoption.
     @Test func `records of another uid are not adopted`() throws {
         var alice = try ledger("alice")
-        _ = try alice.makeIdentity(
-            uid: 1000, userName: Array("alice".utf8), pin: secret(Array("490273".utf8)), byAdministrator: false)
+        let pin = try alice.conceal(secret(Array("490273".utf8)), .pin)
+        _ = try alice.makeIdentity(uid: 1000, userName: Array("alice".utf8), pin: pin, byAdministrator: false)
         try FileManager.default.copyItem(atPath: folder.sub("users/1000"), toPath: folder.sub("users/1001"))
         var mallory = try ledger("mallory", uid: 1001)
         #expect(throws: LedgerFailure.recordUnusable) { try mallory.adopt() }

@@ -25,8 +25,8 @@ import Testing
         cost: .floor, salt: Array("signet salt 0001".utf8), nonce: bytes(24, from: 0x40),
         sealed: hex(
             """
-            5d580c0f974ba42e6e89253f686d9637a3bd511ff108daecc7385ab1d4aa2f1c74f2ca01ef1c82b76e075a7eb46671ad
-            274537a73ea393e2c595c87cc3fb027405d2a13ceb2da1b4f94f8d99bd859684
+            c9dc6f66f2a0d0aa26106eeb024df1d491e60918bb930196f35b5a22a1cde133cb8966f9786ce404186a58bf4e5180c9
+            b3794afd62c3f13281a5b49358df1968e4e3d336f25bd2d91410cafe9725686f
             """))!
 
     /// nil where the vault answers nil.
@@ -34,7 +34,8 @@ import Testing
         _ wrapped: WrappedKey, _ text: String, purpose: SecretPurpose = .pin, publicKey: [UInt8] = publicKey
     ) throws -> [UInt8]? {
         var vault = vault()
-        let key = try vault.unwrap(wrapped, with: secret(Array(text.utf8)), for: purpose, publicKey: publicKey)
+        let typed = try vault.conceal(secret(Array(text.utf8)), for: purpose)
+        let key = try vault.unwrap(wrapped, with: typed, for: purpose, publicKey: publicKey)
         guard let key else { return nil }
         return content(key)
     }
@@ -50,6 +51,21 @@ import Testing
         #expect(try Self.unwrap(Self.golden, "480273", purpose: .recoveryCode) == nil)
         #expect(try Self.unwrap(Self.golden, "480273", publicKey: bytes(32)) == nil)
         #expect(try Self.unwrap(Self.golden, "480273", publicKey: []) == nil)
+    }
+
+    /// Catches an image that says its secret, that another purpose or pepper shares, or that is not the one of the known
+    /// answer.
+    @Test func concealed() throws {
+        func image(_ text: String, _ purpose: SecretPurpose = .pin, pepper: [UInt8] = bytes(32)) throws -> [UInt8] {
+            var vault = SodiumVault(
+                root: [], values: StoreValues(digestKey: secret(bytes(32)), pepper: secret(pepper)))
+            return content(try vault.conceal(secret(Array(text.utf8)), for: purpose).image)
+        }
+        #expect(try image("480273") == hex("a3f5434a420e0ad8783d1bb82401ae5ed19ce8ed9567f74815729e1931187418"))
+        let others = try [
+            image(""), image("480274"), image("480273", .recoveryCode), image("480273", pepper: bytes(32, from: 1)),
+        ]
+        for other in others { #expect(try other.count == 32 && other != image("480273")) }
     }
 
     /// Catches parts of the wrapped key that nothing depends on.
@@ -76,8 +92,10 @@ import Testing
     @Test func pepperCounts() throws {
         var vault = SodiumVault(
             root: [], values: StoreValues(digestKey: secret(bytes(32)), pepper: secret(bytes(32, from: 1))))
-        let key = try vault.unwrap(
-            Self.golden, with: secret(Array("480273".utf8)), for: .pin, publicKey: Self.publicKey)
+        // The image of the right pepper's vault, so that only the mixing after Argon2id can tell.
+        var right = Self.vault()
+        let typed = try right.conceal(secret(Array("480273".utf8)), for: .pin)
+        let key = try vault.unwrap(Self.golden, with: typed, for: .pin, publicKey: Self.publicKey)
         let opened = key != nil
         #expect(!opened)
     }
@@ -92,8 +110,9 @@ import Testing
         #expect(Array(key[32...]) == publicKey)
         let code = String(repeating: "x", count: 64)
         let cost = KeyDerivationCost(passes: 3, memoryMiB: 80)!
-        let first = try vault.wrap(pair.secret, under: secret(Array(code.utf8)), for: .recoveryCode, cost: cost)
-        let second = try vault.wrap(pair.secret, under: secret(Array(code.utf8)), for: .recoveryCode, cost: cost)
+        let typed = try vault.conceal(secret(Array(code.utf8)), for: .recoveryCode)
+        let first = try vault.wrap(pair.secret, under: typed, for: .recoveryCode, cost: cost)
+        let second = try vault.wrap(pair.secret, under: typed, for: .recoveryCode, cost: cost)
         #expect(first.salt != second.salt && first.nonce != second.nonce && first.sealed != second.sealed)
         #expect(first.cost == cost)
         #expect(try Self.unwrap(first, code, purpose: .recoveryCode, publicKey: publicKey) == key)
@@ -105,8 +124,9 @@ import Testing
     @Test func halvesMustBelongTogether() throws {
         var vault = Self.vault()
         let mixed = secret(bytes(32, from: 0x61) + Self.publicKey)
-        let wrapped = try vault.wrap(mixed, under: secret([1]), for: .pin, cost: .floor)
-        let key = try vault.unwrap(wrapped, with: secret([1]), for: .pin, publicKey: Self.publicKey)
+        let typed = ConcealedSecret(secret([1]))
+        let wrapped = try vault.wrap(mixed, under: typed, for: .pin, cost: .floor)
+        let key = try vault.unwrap(wrapped, with: typed, for: .pin, publicKey: Self.publicKey)
         let opened = key != nil
         #expect(!opened)
     }
@@ -166,7 +186,7 @@ import Testing
     @Test func shortMemoryIsNoWrongPIN() async {
         await #expect(processExitsWith: .success) {
             var vault = SodiumVaultTests.vault()
-            let pin = secret(Array("480273".utf8))
+            let pin = ConcealedSecret(secret(bytes(32)))
             var limit = rlimit(rlim_cur: 1 << 20, rlim_max: 1 << 20)
             setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
             do {
@@ -182,7 +202,7 @@ import Testing
     /// Catches a missing store that makes the time for an unknown user vanish: it would tell who exists.
     @Test func timeIsSpentWithoutAStore() {
         var vault = Self.vault()
-        let pin = secret(Array("480273".utf8))
+        let pin = ConcealedSecret(secret(bytes(32)))
         let clock = ContinuousClock()
         let spent = clock.measure { vault.spendTime(of: .floor, on: pin) }
         let real = clock.measure { _ = try? Self.unwrap(Self.golden, "480273") }

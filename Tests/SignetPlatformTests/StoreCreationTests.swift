@@ -143,7 +143,7 @@ import Testing
             }
             while access("\(path)/ready", F_OK) != 0 { usleep(1000) }
             var vault = try SodiumVault(root: root, masterKey: FileEnclave.read(root: root))
-            vault.spendTime(of: .floor, on: secret([1]))
+            vault.spendTime(of: .floor, on: ConcealedSecret(secret([1])))
             require(access("\(path)/done", F_OK) == 0, 10)
             require(end(of: holder) == 0, 11)
         }

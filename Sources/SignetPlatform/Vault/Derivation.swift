@@ -6,6 +6,32 @@ internal import SignetSecrets
 
 /// From a PIN or a recovery code to the key that opens the signing key.
 enum Derivation {
+    /// BLAKE2b keyed with the pepper over the purpose and a typed secret; 32 bytes.
+    ///
+    /// Argon2id goes over this, so that the characters of a PIN need not be in memory while it runs, and so that what
+    /// libsodium leaves on its stack is not theirs. It adds nothing against whoever has the pepper.
+    static func image(
+        of typed: consuming SecretBytes, purpose: SecretPurpose, pepper: borrowing SecretBytes
+    ) throws(VaultError) -> SecretBytes {
+        let context = KeyedHash.bytes(of: "signet typed secret 1") + [purpose.rawValue]
+        guard var message = SecretBytes(count: context.count + typed.count), var image = SecretBytes(count: imageCount)
+        else { throw .outOfMemory }
+        message.withMutableBytes { message in
+            typed.withBytes { typed in
+                for index in 0..<context.count { message[index] = context[index] }
+                for index in 0..<typed.count { message[context.count + index] = typed[index] }
+            }
+        }
+        _ = consume typed
+        let made = message.withBytes { message in
+            image.withMutableBytes { target in KeyedHash.write(of: message, key: pepper, to: &target) }
+        }
+        guard made else { throw .keyLost }
+        return image
+    }
+
+    private static let imageCount = 32
+
     /// Argon2id (RFC 9106), then BLAKE2b keyed with the pepper over the purpose and what Argon2id gave; 32 bytes.
     ///
     /// What holds of libsodium 1.0.18, read in its source: the work area is mapped for the call and unmapped after

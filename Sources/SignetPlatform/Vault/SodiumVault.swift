@@ -49,14 +49,20 @@ package struct SodiumVault: KeyVault, ~Copyable {
         Signing.isValid(signature: signature, of: message, by: publicKey)
     }
 
+    package mutating func conceal(
+        _ typed: consuming SecretBytes, for purpose: SecretPurpose
+    ) throws(VaultError) -> ConcealedSecret {
+        ConcealedSecret(try Derivation.image(of: typed, purpose: purpose, pepper: values.pepper))
+    }
+
     package mutating func wrap(
-        _ key: borrowing SecretBytes, under secret: borrowing SecretBytes, for purpose: SecretPurpose,
+        _ key: borrowing SecretBytes, under secret: borrowing ConcealedSecret, for purpose: SecretPurpose,
         cost: KeyDerivationCost
     ) throws(VaultError) -> WrappedKey {
         guard key.count == Signing.secretCount else { throw .keyLost }
         let salt = try random(count: WrappedKey.saltCount)
         let wrapping = try Derivation.wrappingKey(
-            from: secret, salt: salt, cost: cost, purpose: purpose, pepper: values.pepper)
+            from: secret.image, salt: salt, cost: cost, purpose: purpose, pepper: values.pepper)
         let nonce = AuthenticatedEncryption.nonce()
         let associated = SodiumVault.associated(purpose: purpose, cost: cost, salt: salt)
         let sealed = key.withBytes { bytes in
@@ -69,10 +75,10 @@ package struct SodiumVault: KeyVault, ~Copyable {
     }
 
     package mutating func unwrap(
-        _ wrapped: WrappedKey, with secret: borrowing SecretBytes, for purpose: SecretPurpose, publicKey: [UInt8]
+        _ wrapped: WrappedKey, with secret: borrowing ConcealedSecret, for purpose: SecretPurpose, publicKey: [UInt8]
     ) throws(VaultError) -> SecretBytes? {
         let wrapping = try Derivation.wrappingKey(
-            from: secret, salt: wrapped.salt, cost: wrapped.cost, purpose: purpose, pepper: values.pepper)
+            from: secret.image, salt: wrapped.salt, cost: wrapped.cost, purpose: purpose, pepper: values.pepper)
         let associated = SodiumVault.associated(purpose: purpose, cost: wrapped.cost, salt: wrapped.salt)
         let opened = AuthenticatedEncryption.open(
             wrapped.sealed.span, associated: associated.span, nonce: wrapped.nonce.span, key: wrapping)
@@ -86,12 +92,12 @@ package struct SodiumVault: KeyVault, ~Copyable {
         }
     }
 
-    package mutating func spendTime(of cost: KeyDerivationCost, on secret: borrowing SecretBytes) {
+    package mutating func spendTime(of cost: KeyDerivationCost, on secret: borrowing ConcealedSecret) {
         // Where the lock cannot be had, the time is spent all the same: that an account exists must not show.
         let lock = try? holdUnknownLock()
         let salt = [UInt8](repeating: 0, count: WrappedKey.saltCount)
         let key = try? Derivation.wrappingKey(
-            from: secret, salt: salt, cost: cost, purpose: .pin, pepper: values.pepper)
+            from: secret.image, salt: salt, cost: cost, purpose: .pin, pepper: values.pepper)
         _ = consume key
         _ = consume lock
     }

@@ -60,4 +60,7 @@ int signet_listen_datagrams(const char *_Nonnull path);
 ssize_t signet_ask_socket(
     const char *_Nonnull path, const char *_Nonnull text, int milliseconds, char *_Nonnull answer, size_t capacity);
 
+/// Whether the bytes stand somewhere in the others: 1 or 0.
+int signet_contains(const void *_Nonnull all, size_t count, const void *_Nonnull part, size_t part_count);
+
 #endif

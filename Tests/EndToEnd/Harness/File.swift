@@ -15,6 +15,14 @@ enum File {
         }
     }
 
+    /// Where a symbolic link leads.
+    static func link(_ path: String) throws -> String {
+        var target = [CChar](repeating: 0, count: 4096)
+        let count = readlink(path, &target, target.count)
+        guard count >= 0 else { throw HarnessError("\(path) is no link (errno \(errno))") }
+        return String(decoding: target.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
     /// Replaces the file in one step, so that no program sees half of it.
     static func write(_ text: String, to path: String, mode: mode_t = 0o644) throws {
         let aside = path + ".new~"
