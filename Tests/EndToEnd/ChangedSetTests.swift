@@ -103,7 +103,7 @@ import Testing
             let mallory = try alice.another(finger: "mallorys-finger")
             try copy(mallory.printsFile, to: alice.printsFile)
             let terminal = try alice.sudo()
-            try terminal.waitForSecretPrompt(": ")
+            try terminal.waitForPrompt()
             #expect(!terminal.transcript.contains(Offer.touch), "\(terminal.transcript)")
             try terminal.type(line: Enrolled.pin)
             #expect(try terminal.ended().isGranted, "\(terminal.transcript)")
@@ -116,7 +116,7 @@ import Testing
         try Enrolled.with { alice in
             unlink(alice.printsFile)
             let terminal = try alice.sudo()
-            try terminal.waitForSecretPrompt(": ")
+            try terminal.waitForPrompt()
             #expect(!terminal.transcript.contains(Offer.touch), "\(terminal.transcript)")
             try terminal.type(line: Enrolled.pin)
             #expect(try terminal.ended().isGranted, "\(terminal.transcript)")
@@ -130,7 +130,7 @@ import Testing
             try Command.must(
                 "dd", "if=/dev/zero", "of=\(alice.printsFile)", "bs=1", "seek=100", "count=8", "conv=notrunc")
             let terminal = try alice.sudo()
-            try terminal.waitForSecretPrompt(": ")
+            try terminal.waitForPrompt()
             #expect(!terminal.transcript.contains(Offer.touch), "\(terminal.transcript)")
             try terminal.type(line: Enrolled.pin)
             #expect(try terminal.ended().isGranted, "\(terminal.transcript)")
@@ -153,10 +153,8 @@ import Testing
             try copy(alice.printsFile, to: old)
             try alice.enroll("left", as: "left-index")
             let terminal = try alice.sudo()
+            try terminal.waitForSecretPrompt(Offer.begun)
             try terminal.waitForSecretPrompt(Offer.touch)
-            alice.reader.forget()
-            try terminal.type(line: "")
-            try terminal.waitFor(Offer.armed)
             try copy(old, to: alice.printsFile)
             try alice.reader.retry(.removeFinger)
             try terminal.waitFor("Lift your finger")
@@ -181,9 +179,7 @@ import Testing
         try Enrolled.with(.storage) { alice in
             let words = "Your fingerprints were changed (1 removed). Type your PIN"
             let terminal = try alice.sudo()
-            try terminal.waitForSecretPrompt(Offer.touch)
-            alice.reader.forget()
-            try terminal.type(line: "")
+            try terminal.waitForSecretPrompt(Offer.begun)
             // The list that differs is looked at once more, after closing and opening.
             try terminal.waitFor(words)
             #expect(try alice.fingerFailures() == 0)

@@ -39,8 +39,7 @@ import Testing
             let list = try alice.signet("list")
             #expect(list.output.contains("right index"), "\(list.output)")
             let verify = try alice.signetOnTerminal("verify")
-            try verify.waitForSecretPrompt(Offer.touch)
-            try verify.type(line: "")
+            try verify.waitForSecretPrompt("Touch the reader or type your PIN: ")
             try alice.reader.scan(Enrolled.finger)
             #expect(try verify.finish() == 0, "\(verify.transcript)")
         }

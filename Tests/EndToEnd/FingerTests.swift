@@ -25,8 +25,6 @@ import Testing
         try Enrolled.with { alice in
             let terminal = try Terminal(["su", alice.user.name, "-c", "stty -a; cat"], as: try User.fresh())
             try terminal.waitFor(Offer.touch)
-            try terminal.type(line: "")
-            try terminal.waitFor("Touch the reader.")
             try terminal.type("83629174")
             try alice.reader.scan(Enrolled.finger)
             let modes = try terminal.waitFor("-extproc")
@@ -183,8 +181,6 @@ import Testing
                 alice.reader.folder + "/sensor", with: "#!/bin/sh\nexec \(SensorProcess.program) \"$@\"\n", mode: 0o755
             ) {
                 let terminal = try alice.sudo()
-                try terminal.waitForSecretPrompt(Offer.touch)
-                try terminal.type(line: "")
                 try terminal.waitFor("No reader was found. ")
                 #expect(try alice.fingerFailures() == 0)
                 try alice.typePIN(terminal)
@@ -198,7 +194,7 @@ import Testing
             let terminal = try alice.sudo()
             try alice.arm(terminal)
             let reasons: [(VirtualReader.Retry, String)] = [
-                (.general, "That touch could not be read. Touch again."), (.tooShort, "Swipe a little further"),
+                (.general, "That touch could not be read."), (.tooShort, "Swipe a little further"),
                 (.centreFinger, "Centre your finger"), (.removeFinger, "Lift your finger"),
             ]
             for (reason, sentence) in reasons {
@@ -229,8 +225,6 @@ import Testing
                 "#!/bin/sh\nexport FP_VIRTUAL_DEVICE=/nowhere/reader\nexec \(SensorProcess.program) --allow-virtual\n"
             try File.replaced(alice.reader.folder + "/sensor", with: nowhere, mode: 0o755) {
                 let terminal = try alice.sudo()
-                try terminal.waitForSecretPrompt(Offer.touch)
-                try terminal.type(line: "")
                 try terminal.waitFor("The reader ")
                 #expect(try alice.fingerFailures() == 0)
                 try alice.typePIN(terminal)
@@ -238,21 +232,22 @@ import Testing
         }
     }
 
-    // Would catch a refund that takes back more than its own charge: the second program's success has cleared the series of
-    // failures that the first one's try belonged to.
+    // Would catch a refund that takes back more than its own charge: another program's success has cleared the series of
+    // failures that the try belonged to.
     @Test func aRefundAfterASuccessInBetweenIsVoid() throws {
         try Enrolled.with { alice in
             let first = try alice.sudo()
             try alice.arm(first)
-            #expect(try alice.acceptsFinger())
-            let third = try alice.sudo()
-            try alice.arm(third)
-            try alice.reader.lay(finger: true)
-            try third.press("c")
-            #expect(try third.ended().isRefused)
-            #expect(try alice.fingerFailures() == 1)
+            try alice.provePIN()
+            #expect(try alice.fingerFailures() == 0)
             try first.press("c")
             #expect(try first.ended().isRefused)
+            #expect(try alice.fingerFailures() == 0)
+            let second = try alice.sudo()
+            try alice.arm(second)
+            try alice.reader.lay(finger: true)
+            try second.press("c")
+            #expect(try second.ended().isRefused)
             #expect(try alice.fingerFailures() == 1)
         }
     }

@@ -96,8 +96,7 @@ import Testing
                 let terminal = try Terminal(
                     ["sh", "-c", "umask 0; exec su \(alice.user.name) -c 'id -u' 7< /etc/passwd"], as: try User.fresh(),
                     environment: Child.environment.merging(hostile) { $1 })
-                try terminal.waitForSecretPrompt(Offer.touch)
-                try terminal.type(line: "")
+                try terminal.waitForSecretPrompt(Offer.begun)
                 try terminal.waitForSecretPrompt(Offer.pin)
                 try terminal.press("c")
                 _ = try terminal.finish()
@@ -155,8 +154,7 @@ import Testing
         try Enrolled.with(lines: ["reader_timeout = 1"]) { alice in
             try File.replaced(alice.reader.folder + "/sensor", with: "#!/bin/sh\n\(lie)\n", mode: 0o755) {
                 let terminal = try alice.sudo()
-                try terminal.waitForSecretPrompt(Offer.touch)
-                try terminal.type(line: "")
+                try terminal.waitForSecretPrompt(Offer.begun)
                 try terminal.waitForSecretPrompt(Offer.pin, within: 6)
                 try terminal.type(line: Enrolled.pin)
                 #expect(try terminal.ended().isGranted, "\(terminal.transcript)")
@@ -175,8 +173,7 @@ import Testing
             try File.write("#!/bin/sh\ntouch \(folder)/started\n", to: folder + "/sensor", mode: 0o755)
             try Command.must("sh", "-c", change.replacingOccurrences(of: "F", with: folder))
             let terminal = try alice.sudo()
-            try terminal.waitForSecretPrompt(Offer.touch)
-            try terminal.type(line: "")
+            try terminal.waitForSecretPrompt(Offer.begun)
             try terminal.waitFor("The reader could not be started. ")
             try alice.typePIN(terminal)
             #expect(!FileManager.default.fileExists(atPath: folder + "/started"))

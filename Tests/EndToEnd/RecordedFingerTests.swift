@@ -30,7 +30,6 @@ struct RecordedFingerTests {
     private func touchThroughSudo(_ user: User) throws -> Terminal {
         let terminal = try Terminal(["sudo", "-k", "id", "-u"], as: user)
         try terminal.waitForSecretPrompt(Offer.touch)
-        try terminal.type(line: "")
         return terminal
     }
 

@@ -29,7 +29,7 @@ import Testing
             let result = try alice.signet("pin", "set", "--stdin", input: Enrolled.pin + "\n", byAdministrator: true)
             #expect(result.code == 0, "\(result.error)")
             let terminal = try alice.sudo()
-            try terminal.waitForSecretPrompt(": ")
+            try terminal.waitForPrompt()
             #expect(!terminal.transcript.contains(Offer.touch), "\(terminal.transcript)")
             #expect(terminal.transcript.contains("An administrator set your PIN."))
             try terminal.type(line: Enrolled.pin)
@@ -60,7 +60,7 @@ import Testing
         try Enrolled.with { alice in
             let options = ["--conversation", "terminal", "--item", item]
             let terminal = try Terminal(PAMHost.command("sudo", alice.user.name, options: options))
-            try terminal.waitForSecretPrompt(": ")
+            try terminal.waitForPrompt()
             #expect(terminal.transcript.contains(Offer.touch) == offers, "\(terminal.transcript)")
             try terminal.type(line: Enrolled.pin)
             #expect(try terminal.finish() == 0)
@@ -93,14 +93,14 @@ import Testing
             }
             try Guarded.services(["sudo"], arguments: "pin=no") {
                 let terminal = try alice.sudo()
-                try terminal.waitFor(Offer.armed)
+                try terminal.waitFor(Offer.fingerOnly)
                 #expect(!terminal.transcript.contains("PIN"), "\(terminal.transcript)")
                 try alice.reader.scan(Enrolled.finger)
                 #expect(try terminal.ended().isGranted, "\(terminal.transcript)")
 
                 let refused = try alice.sudo()
                 for number in 1...3 {
-                    try refused.waitFor(number == 1 ? Offer.armed : Offer.refused)
+                    try refused.waitFor(number == 1 ? Offer.fingerOnly : "Not recognised. Touch again.")
                     try alice.reader.scan("someone-else")
                 }
                 try refused.waitFor("Sorry, try again.")
@@ -222,9 +222,8 @@ import Testing
         try Enrolled.with { alice in
             try File.replaced("/etc/security/signet.conf", with: "") {
                 let terminal = try alice.sudo(environment: ["FP_VIRTUAL_DEVICE": "/tmp/hostile"])
-                try terminal.waitForSecretPrompt(Offer.touch)
+                try terminal.waitForSecretPrompt(Offer.begun)
                 #expect(!terminal.transcript.contains("stand-in"))
-                try terminal.type(line: "")
                 try terminal.waitFor("No reader was found. ")
                 try alice.typePIN(terminal)
             }
@@ -232,8 +231,7 @@ import Testing
                 "#!/bin/sh\nexport FP_VIRTUAL_DEVICE=\(alice.reader.socket)\nexec \(SensorProcess.program)\n"
             try File.replaced(alice.reader.folder + "/sensor", with: unflagged, mode: 0o755) {
                 let terminal = try alice.sudo()
-                try terminal.waitForSecretPrompt(Offer.touch)
-                try terminal.type(line: "")
+                try terminal.waitForSecretPrompt(Offer.begun)
                 try terminal.waitFor("Only a virtual reader was found, and those are refused. ")
                 try alice.typePIN(terminal)
             }
@@ -246,8 +244,6 @@ import Testing
             let journal = try JournalListener()
             let terminal = try alice.sudo()
             try terminal.waitFor("(stand-in reader) \(Offer.touch)")
-            try terminal.type(line: "")
-            try terminal.waitFor("Touch the reader. (stand-in reader)")
             try alice.reader.scan(Enrolled.finger)
             #expect(try terminal.ended().isGranted)
             try journal.waitFor("event=authentication", "reader=\"stand-in reader\"")

@@ -145,9 +145,9 @@ enum Sudo {
         let shown: String
 
         /// The command ran, as root.
-        var isGranted: Bool { code == 0 && shown.hasSuffix("0\r\n") }
+        var isGranted: Bool { code == 0 && Terminal.lines(of: shown).last == "0" }
         /// It did not, and sudo ended by itself.
-        var isRefused: Bool { code == 1 && !shown.hasSuffix("\n0\r\n") }
+        var isRefused: Bool { code == 1 && Terminal.lines(of: shown).last != "0" }
 
         func count(of text: String) -> Int { shown.components(separatedBy: text).count - 1 }
     }

@@ -81,6 +81,17 @@ final class Terminal {
         }
     }
 
+    /// Waits for a prompt of Signet's own, whatever it says: "[sudo: alice] …: ".
+    func waitForPrompt(within seconds: Double = 10) throws {
+        try waitFor("] ", within: seconds)
+        try waitForSecretPrompt(": ", within: seconds)
+    }
+
+    /// What stood on lines of their own, without the sequences that move the cursor (ECMA-48).
+    static func lines(of shown: String) -> [String] {
+        shown.replacing(/\u{1B}\[[0-9;?]*[A-Za-z]/, with: "\r").split { $0.isNewline || $0 == "\r" }.map(String.init)
+    }
+
     /// Changes the size, of which the program hears by SIGWINCH.
     func resize(rows: UInt16, columns: UInt16) throws {
         guard signet_terminal_resize(child.descriptor, rows, columns) == 0 else { throw HarnessError("no resize") }

@@ -4,10 +4,14 @@ import Testing
 
 /// The prompts and sentences of a program that offers a touch.
 enum Offer {
-    static let touch = "PIN, or press Enter and touch the reader: "
+    /// The field as it stands open at first, and once the reader waits for a finger.
+    static let begun = "] PIN: "
+    static let touch = "Touch the reader or type your PIN: "
     static let pin = "Type your PIN: "
-    static let armed = "Touch the reader."
-    static let refused = "Not recognised. Touch again."
+    /// "Not recognised", and from the second time on "Still not recognised".
+    static let refused = "ot recognised. Touch again or type your PIN: "
+    /// Where only a finger will do.
+    static let fingerOnly = "Touch the reader."
 }
 
 extension Enrolled {
@@ -15,19 +19,18 @@ extension Enrolled {
     func sudo(
         _ options: [String] = [], environment: [String: String] = [:], in boot: BootShift? = nil
     ) throws -> Terminal {
+        reader.forget()
         let command = ["sudo", "-k"] + options + ["id", "-u"]
         let variables = Child.environment.merging(environment) { $1 }
         if let boot { return try Terminal(boot.command(command, as: user), environment: variables) }
         return try Terminal(command, as: user, environment: variables)
     }
 
-    /// Presses Enter where a touch is offered, and waits until the reader is armed.
+    /// Waits until the reader is armed beside the field.
     func arm(_ terminal: Terminal, chip: [String] = [finger]) throws {
-        try terminal.waitForSecretPrompt(Offer.touch)
-        reader.forget()
-        try terminal.type(line: "")
+        try terminal.waitForSecretPrompt(Offer.begun)
         try fill(chip: chip)
-        try terminal.waitFor(Offer.armed)
+        try terminal.waitForSecretPrompt(Offer.touch)
     }
 
     /// Types the PIN at a prompt that ends in this text, and expects to be let in.
@@ -43,7 +46,7 @@ extension Enrolled {
         try arm(terminal, chip: chip)
         while true {
             try reader.scan(finger)
-            switch try terminal.waitForAny(["\r\n0\r\n", Offer.refused, "Lift your finger"]).index {
+            switch try terminal.waitForAny(["\u{1B}[J0\r\n", Offer.refused, "Lift your finger"]).index {
             case 0: return try terminal.ended().isGranted
             case 1: break
             default: continue
@@ -59,7 +62,8 @@ extension Enrolled {
     @discardableResult
     func provePIN(in boot: BootShift? = nil) throws -> String {
         let terminal = try sudo(in: boot)
-        try typePIN(terminal, at: ": ")
+        try terminal.waitForPrompt()
+        try typePIN(terminal, at: "")
         return terminal.transcript
     }
 
@@ -68,7 +72,7 @@ extension Enrolled {
         throws
     {
         let terminal = try sudo(in: boot)
-        try terminal.waitForSecretPrompt(": ")
+        try terminal.waitForPrompt()
         #expect(terminal.transcript.contains(words), "\(terminal.transcript)", sourceLocation: sourceLocation)
         #expect(!terminal.transcript.contains(Offer.touch), sourceLocation: sourceLocation)
         try terminal.type(line: Enrolled.pin)
@@ -81,10 +85,12 @@ extension Terminal {
     struct Ending {
         let code: Int
         let shown: String
+        /// What the command itself said: the prompt before it is off the screen.
+        private var lines: [String] { Terminal.lines(of: shown) }
         /// The command ran, as root.
-        var isGranted: Bool { code == 0 && shown.hasSuffix("\r\n0\r\n") }
+        var isGranted: Bool { code == 0 && lines.last == "0" }
         /// It did not run.
-        var isRefused: Bool { code != 0 && !shown.contains("\r\n0\r\n") }
+        var isRefused: Bool { code != 0 && !lines.contains("0") }
     }
 
     func ended(within seconds: Double = 15) throws -> Ending {
