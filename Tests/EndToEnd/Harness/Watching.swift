@@ -42,6 +42,15 @@ extension Terminal {
         }
     }
 
+    /// Gives the terminal echo, lines and signals from keys, as `stty sane` does.
+    func setUsual() throws {
+        var modes = termios()
+        guard tcgetattr(descriptor, &modes) == 0 else { throw HarnessError("no terminal modes (errno \(errno))") }
+        modes.c_lflag |= tcflag_t(ECHO | ICANON | ISIG | IEXTEN)
+        modes.c_iflag |= tcflag_t(IXON)
+        guard tcsetattr(descriptor, TCSANOW, &modes) == 0 else { throw HarnessError("modes not set (errno \(errno))") }
+    }
+
     /// What is on the screen, whose width was changed after so many bytes.
     func screen(columns: Int = 80, resized: (after: Int, columns: Int)? = nil) -> Screen {
         var screen = Screen(columns: columns)
