@@ -67,7 +67,7 @@ import Testing
                     #expect(!terminal.screen().words.contains("type your PIN"), "\(stop): \(terminal.screen().text)")
                     #expect(SensorProcess.all().isEmpty, "\(stop)")
                     #expect(try alice.fingerFailures() == 0, "\(stop)")
-                    #expect(try shell.answer("echo usable=$((6*7))").contains("usable=42"))
+                    #expect(try shell.answer("expr 40 + 2").contains("42\r\n"))
                     #expect(try shell.answer("jobs").contains("Stopped"))
                 }
                 try shell.run("fg")
@@ -98,7 +98,7 @@ import Testing
             try shell.waitForPrompt()
             try Processes.wait("another stop") { Processes.state(process) == "T" }
             #expect(Processes.ticks(process) < 100)
-            #expect(!terminal.transcript.utf8.dropFirst(shown).elementsEqual("PIN".utf8))
+            #expect(!String(decoding: terminal.transcript.utf8.dropFirst(shown), as: UTF8.self).contains("PIN: "))
             #expect(SensorProcess.all().isEmpty)
             #expect(try terminal.modes == shell.modes)
             alice.reader.forget()
