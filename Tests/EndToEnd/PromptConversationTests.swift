@@ -6,7 +6,8 @@ import Testing
     // Would catch a field on the terminal where sudo was told to read standard input, and a finger that is waited for.
     @Test func sudoThatReadsStandardInputDoesSo() throws {
         try Enrolled.with { alice in
-            let right = try Command.run(["sudo", "-k", "-S", "-p", "ask: ", "id", "-u"], as: alice.user, input: "806357\n")
+            let right = try Command.run(
+                ["sudo", "-k", "-S", "-p", "ask: ", "id", "-u"], as: alice.user, input: "806357\n")
             #expect((right.code, right.output, right.error) == (0, "0\n", "ask: "))
 
             // With a terminal beside the pipe.
@@ -26,12 +27,14 @@ import Testing
     @Test func sudoWithAnAskpassProgramAsksThere() throws {
         try Enrolled.with { alice in
             let asker = try World.scratchFolder() + "/askpass"
-            try File.write("#!/bin/sh\necho \"$1\" > \"$0.asked.$$\" 2>/dev/null\necho 806357\n", to: asker, mode: 0o755)
+            try File.write(
+                "#!/bin/sh\necho \"$1\" > \"$0.asked.$$\" 2>/dev/null\necho 806357\n", to: asker, mode: 0o755)
             let variables = Child.environment.merging(["SUDO_ASKPASS": asker]) { $1 }
             let terminal = try Terminal(["sudo", "-k", "-A", "id", "-u"], as: alice.user, environment: variables)
             let ending = try terminal.ended()
             #expect(ending.isGranted, "\(ending.shown)")
-            #expect(!ending.shown.contains("\u{1B}") && !ending.shown.contains("PIN"), "\(ending.shown.debugDescription)")
+            #expect(
+                !ending.shown.contains("\u{1B}") && !ending.shown.contains("PIN"), "\(ending.shown.debugDescription)")
         }
     }
 
@@ -81,6 +84,11 @@ import Testing
             #expect(SensorProcess.all().isEmpty)
             try shell.run("wait; jobs; echo over=$((6*7))")
             try shell.terminal.waitFor("over=42\r\n")
+            // Where background jobs are stopped when they write, it says nothing: it must not be stopped for that.
+            try shell.waitForPrompt()
+            try shell.run("stty tostop; sudo -k id -u &")
+            try shell.run("wait; stty -tostop; jobs; echo over=$((6*8))")
+            try shell.terminal.waitFor("over=48\r\n")
             #expect(!shell.terminal.transcript.contains("\u{1B}"), "\(shell.terminal.transcript.debugDescription)")
             #expect(!shell.terminal.transcript.contains("Stopped"))
             #expect(try shell.terminal.modes == shell.modes)

@@ -15,7 +15,11 @@ import Testing
                 try shell.terminal.waitForMasks(2)
                 let sudo = Processes.children(of: shell.terminal.process, named: "sudo")
                 #expect(sudo.count == 1)
-                if isSignal { for process in sudo { kill(process, SIGTSTP) } } else { try shell.terminal.type("\u{1A}") }
+                if isSignal {
+                    for process in sudo { kill(process, SIGTSTP) }
+                } else {
+                    try shell.terminal.type("\u{1A}")
+                }
                 try shell.waitForPrompt()
                 #expect(Processes.children(of: shell.terminal.process, named: "sudo").isEmpty)
                 #expect(try shell.terminal.modes == shell.modes)

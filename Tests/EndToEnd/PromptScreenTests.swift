@@ -54,7 +54,9 @@ import Testing
         try File.replaced("/etc/security/signet.conf", with: "pin_mask = none\n") {
             try Signet.guarding("sudo") {
                 var seen: [String] = []
-                for (pin, keys) in [("~^&!%@", "~^&!%@"), ("~^&!%@`{}|<>", "~^&!%@`{}|<>"), ("~^&!%@", "~^x\u{7F}&!%@")] {
+                for (pin, keys) in [
+                    ("~^&!%@", "~^&!%@"), ("~^&!%@`{}|<>", "~^&!%@`{}|<>"), ("~^&!%@", "~^x\u{7F}&!%@"),
+                ] {
                     let user = try Signet.user(pin: pin)
                     let terminal = try Sudo.start(user)
                     try terminal.waitForSecretPrompt(Sudo.prompt)

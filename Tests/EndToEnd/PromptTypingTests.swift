@@ -136,7 +136,9 @@ import Testing
             try terminal.waitForScreen("a bell for the command lines") { $0.bells == 1 && $0.masks() == 2 }
             // Without brackets too, where its Return is nothing that one would want to answer with.
             try terminal.type("\(long)\r")
-            try terminal.waitForScreen("a bell for what is too long, and it is gone") { $0.bells > 1 && $0.masks() == 0 }
+            try terminal.waitForScreen("a bell for what is too long, and it is gone") {
+                $0.bells > 1 && $0.masks() == 0
+            }
             try terminal.waitForScreen("nothing typed") { !$0.words.contains("(too long)") }
             try terminal.type("\u{1B}[200~\(long)\u{1B}[201~")
             try terminal.waitForScreen("the sign for what is too long") { $0.words.contains("(too long)") }
@@ -160,6 +162,24 @@ import Testing
             try terminal.type(line: Signet.pin)
             #expect(try terminal.ended().isGranted, "\(terminal.transcript)")
             #expect(!terminal.transcript.contains("Wrong PIN"))
+        }
+    }
+
+    // Would catch a flood of keys that keeps the reader or Ctrl-C waiting, and a bell for each of them.
+    @Test(arguments: [true, false])
+    func aFloodOfKeysHoldsNobodyUp(_ isTouch: Bool) throws {
+        try Enrolled.with { alice in
+            let terminal = try alice.sudo()
+            try alice.arm(terminal)
+            for _ in 1...50 {
+                try terminal.type(String(repeating: "x", count: 2000))
+                try terminal.gather(within: 0)
+            }
+            if isTouch { try alice.reader.scan(Enrolled.finger) } else { try terminal.type("\u{03}") }
+            let ending = try terminal.ended(within: 3)
+            #expect(isTouch ? ending.isGranted : ending.isRefused, "\(terminal.transcript)")
+            #expect(terminal.screen().bells < 5000)
+            #expect(try alice.fingerFailures() == 0)
         }
     }
 

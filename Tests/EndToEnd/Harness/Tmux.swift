@@ -48,11 +48,13 @@ final class Tmux {
 
     func resize(columns: Int) throws { try command("resize-window", "-x", "\(columns)", "-y", "24") }
 
-    /// The lines that the pane shows, and those that a narrower window has pushed out at its top, without blanks at their
-    /// ends and without empty lines at the end.
-    func lines() throws -> [String] {
-        var lines = try command("capture-pane", "-p", "-S", "-", "-t", "0").split(separator: "\n", omittingEmptySubsequences: false)
-            .map { String($0.reversed().drop { $0 == " " }.reversed()) }
+    /// The lines that the pane shows, with those that have left it at its top where asked for; without blanks at their ends
+    /// and without empty lines at the end.
+    func lines(scrolledBack: Bool = false) throws -> [String] {
+        var lines = try command("capture-pane", "-p", "-S", scrolledBack ? "-" : "0", "-t", "0").split(
+            separator: "\n", omittingEmptySubsequences: false
+        )
+        .map { String($0.reversed().drop { $0 == " " }.reversed()) }
         while lines.last?.isEmpty == true { lines.removeLast() }
         return lines
     }
