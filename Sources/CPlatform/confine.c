@@ -3,10 +3,13 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+_Static_assert(SIGNET_POLLRDHUP == POLLRDHUP, "the number is the same on all machines but SPARC");
 
 int signet_leave_groups(gid_t group) {
     if (geteuid() != 0) return 0;

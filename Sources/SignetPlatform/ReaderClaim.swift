@@ -73,7 +73,9 @@ struct ReaderHolder: Equatable {
     /// Whether a signal or a debugger has stopped it.
     let isStopped: Bool
 
-    /// Looks at a process; nil where there is none that can be looked at. `root` is put before /proc, for tests.
+    /// Looks at a process; nil where there is none that can be looked at.
+    ///
+    /// `root` is put before /proc, for tests.
     init?(process: pid_t, root: [UInt8] = []) {
         guard process > 0 else { return nil }
         let folder = root + Array("/proc/\(process)/".utf8)

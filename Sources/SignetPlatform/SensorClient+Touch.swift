@@ -58,9 +58,10 @@ extension SensorClient {
         /// Why the wait was cancelled, once it was.
         var ending: Touch?
 
-        /// Whether the person, or who stops the program, has ended the wait: nothing that the helper still says is an
-        /// answer then, least of all a match. Who has pressed Ctrl-C does not want to be let in by a finger that still lay
-        /// there.
+        /// Whether the person, or who stops the program, has ended the wait.
+        ///
+        /// Nothing that the helper still says is an answer then, least of all a match: who has pressed Ctrl-C does not
+        /// want to be let in by a finger that still lay there.
         var isAnsweredByPerson: Bool {
             switch ending {
             case .setAside, .interrupted: true

@@ -49,11 +49,11 @@ package struct SensorClient: ~Copyable {
     /// Milliseconds in which a helper ends that has not opened a reader, or not finished to.
     ///
     /// Nothing was charged or compared, and a person who has typed a PIN meanwhile must not be held up. A helper that
-    /// looks after its socket is gone within a few; one that sits in a driver's synchronous call is killed. For the reader
-    /// that is what a crash in the middle of opening is: the kernel closes the descriptor, takes back what was submitted
-    /// and gives up the interface, so that nobody finds it busy; the device itself may stand in the middle of a driver's
-    /// start-up, and it is the next opening that starts it from the beginning, or fails once and is reported as faulty.
-    /// No print is written while a reader opens.
+    /// looks after its socket is gone within a few; one that sits in a driver's synchronous call is killed. For the
+    /// reader that is what a crash in the middle of opening is: the kernel closes the descriptor, takes back what was
+    /// submitted and gives up the interface, so that nobody finds it busy. The device itself may stand in the middle of
+    /// a driver's start-up; the next opening starts it from the beginning, or fails once and is reported as faulty. No
+    /// print is written while a reader opens.
     private static let openingGrace = 100
     /// Milliseconds for which a field rests that was looked at and told nothing.
     ///

@@ -32,7 +32,7 @@ import Testing
                     try terminal.type(line: answer)
                 }
                 #expect(try terminal.finish() == code)
-                #expect(terminal.transcript.contains("\r\n0\r\n") == (code == 0))
+                #expect(Terminal.lines(of: terminal.transcript).contains("0") == (code == 0))
             }
         }
     }
@@ -51,18 +51,18 @@ import Testing
         }
     }
 
-    // Would catch an empty answer that counts, is taken for a PIN, or is asked for without end.
-    @Test func nothingTypedIsAskedForAgainAndCountsForNothing() throws {
+    // Would catch an empty answer that counts, is taken for a PIN, or ends the prompt.
+    @Test func enterAloneDoesNothing() throws {
         let user = try Signet.user()
         try Signet.guarding("sudo") {
-            let once = try Sudo.answer(user, ["", Signet.pin])
-            #expect(once.isGranted && once.count(of: "Nothing was typed.") <= 1, "\(once)")
             let terminal = try Sudo.start(user)
-            for _ in 1...3 {
-                try terminal.waitForSecretPrompt(Sudo.prompt)
-                try terminal.type(line: "")
-            }
-            #expect(try terminal.finish() == 1)
+            try terminal.waitForSecretPrompt(Sudo.prompt)
+            for answer in ["", "", "", Signet.pin] { try terminal.type(line: answer) }
+            #expect(try terminal.finish() == 0)
+            #expect(try Signet.lockout(user).pinFailures == 0)
+            // Through a program's own conversation it is asked for again, three times at most.
+            let refused = try Sudo.answerOnPipes(user, ["", "", "", Signet.pin])
+            #expect(refused.code == 1 && refused.output.isEmpty, "\(refused)")
             #expect(try Signet.lockout(user).pinFailures == 0)
         }
     }
@@ -96,30 +96,42 @@ import Testing
             try terminal.waitForSecretPrompt(Sudo.prompt)
             try terminal.press(key)
             #expect(try terminal.finish() != 0)
-            #expect(!terminal.transcript.contains("\(user.uid)\r\n") && !terminal.transcript.contains("$ "))
+            #expect(!Terminal.lines(of: terminal.transcript).contains("\(user.uid)") && !terminal.transcript.contains("$ "))
             #expect(try Signet.lockout(user).pinFailures == 0)
         }
     }
 
     // Would catch an answer that is cut to the right PIN, one that is normalised to it, and an overflow.
-    @Test(arguments: [
-        Signet.pin + String(repeating: "8", count: 594), String(repeating: "€", count: 200), Signet.pin + "é",
-        "８０６３５７", Signet.pin + " ",
-    ])
-    func anAnswerThatIsNotThePINToTheLastByteIsRefused(_ answer: String) throws {
+    @Test func anAnswerThatIsNotThePINToTheLastByteIsRefused() throws {
         let user = try Signet.user()
-        try Signet.guarding("sudo", "su") {
+        let answers = [
+            Signet.pin + String(repeating: "8", count: 494), String(repeating: "€", count: 160), Signet.pin + "é",
+            "８０６３５７", Signet.pin + " ",
+        ]
+        try Signet.guarding("sudo") {
+            for answer in answers {
+                let refused = try Sudo.answerOnPipes(user, [answer])
+                #expect(refused.code == 1 && refused.output.isEmpty, "\(answer): \(refused)")
+                try Signet.reset(user)
+            }
+        }
+    }
+
+    // Would catch the same at the field, and a wrong PIN that is counted for keys that are none of a PIN's.
+    @Test(arguments: [
+        (Signet.pin + String(repeating: "8", count: 594), 0), (String(repeating: "€", count: 200), 0),
+        ("８０６３５７", 0), (Signet.pin + " ", 1),
+    ])
+    func theFieldTakesNoMoreThanItShows(_ answer: String, _ failures: Int) throws {
+        let user = try Signet.user()
+        try Signet.guarding("sudo") {
             let sudo = try Sudo.start(user)
             try sudo.waitForSecretPrompt(Sudo.prompt)
             try sudo.type(line: answer)
-            // A wrong PIN is asked for again; what is too long to be one ends sudo.
-            if try sudo.waitForAny([Sudo.prompt, "sudo: "]).index == 0 { try sudo.press("c") }
+            if failures > 0 { try sudo.waitForSecretPrompt(Sudo.prompt) } else { try sudo.waitFor("\u{7}") }
+            try sudo.press("c")
             #expect(try sudo.finish() == 1)
-            let su = try Terminal(["su", user.name, "-c", "id -u"], as: user)
-            try su.waitForSecretPrompt(Sudo.prompt)
-            try su.type(line: answer)
-            #expect(try su.finish() != 0)
-            #expect(!(sudo.transcript + su.transcript).contains("\r\n\(user.uid)\r\n"))
+            #expect(try Signet.lockout(user).pinFailures == failures)
         }
     }
 
@@ -197,7 +209,7 @@ import Testing
                 try su.waitForSecretPrompt(Sudo.prompt)
                 try su.type(line: "914728")
                 #expect(try su.finish() == 0)
-                #expect(su.transcript.hasSuffix("\r\n\(other.uid)\r\n"))
+                #expect(Terminal.lines(of: su.transcript).last == "\(other.uid)")
             }
             let own = try Terminal(["su", other.name, "-c", "id -u"], as: user)
             try own.waitForSecretPrompt(Sudo.prompt)

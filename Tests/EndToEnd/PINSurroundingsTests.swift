@@ -135,7 +135,7 @@ import Testing
         try Signet.guarding("sudo") {
             for (limits, answer) in [(["--nofile=32", "--memlock=0"], Signet.pin), (["--fsize=0"], Signet.pin)] {
                 let terminal = try Terminal(["prlimit"] + limits + Sudo.command, as: user)
-                if try terminal.waitForAny([Sudo.prompt, "sudo:", "cannot check"]).index == 0 {
+                if try terminal.waitForAny([Sudo.prompt, "\nsudo:", "cannot check"]).index == 0 {
                     try terminal.type(line: answer)
                 }
                 let code = try terminal.finish()

@@ -57,9 +57,8 @@ struct RecordedFingerTests {
                 #expect(try terminal.ended().isGranted, "\(terminal.transcript)")
             }
             try RecordedReader("aes3500").configured {
-                let terminal = try touchThroughSudo(alice)
-                try terminal.waitFor("No reader was found. ")
-                try terminal.waitForSecretPrompt(Offer.pin)
+                let terminal = try Terminal(["sudo", "-k", "id", "-u"], as: alice)
+                try terminal.waitForSecretPrompt("No reader was found. \(Offer.pin)")
                 try terminal.type(line: Enrolled.pin)
                 #expect(try terminal.ended().isGranted, "\(terminal.transcript)")
             }

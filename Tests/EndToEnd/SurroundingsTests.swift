@@ -149,7 +149,7 @@ import Testing
             let right = try Terminal(["su", alice.user.name, "-c", "id -un"], as: mallory)
             try alice.arm(right)
             try alice.reader.scan(Enrolled.finger)
-            try right.waitFor("\r\n\(alice.user.name)\r\n")
+            try right.waitFor("\(alice.user.name)\r\n")
             #expect(try right.finish() == 0)
 
             let wrong = try Terminal(["su", alice.user.name, "-c", "id -un"], as: mallory)

@@ -69,11 +69,14 @@ extension SensorTests {
             await #expect(processExitsWith: .exitCode(77)) {
                 [path = path as String, claims = claims as String, me = me as String] in
                 var second = client(path, claims: claims)
-                guard try second.readers().count == 1, let none = makeSet([], ReaderClaimTests.identity, onReader: false)
+                guard try second.readers().count == 1,
+                    let none = makeSet([], ReaderClaimTests.identity, onReader: false)
                 else { exit(1) }
                 let start = Date()
                 var problem: ReaderProblem?
-                do { _ = try second.open(ReaderClaimTests.identity, for: none, gallery: []) } catch { problem = error as? ReaderProblem }
+                do { _ = try second.open(ReaderClaimTests.identity, for: none, gallery: []) } catch {
+                    problem = error as? ReaderProblem
+                }
                 guard problem == .busy else { exit(2) }
                 guard Date().timeIntervalSince(start) < 0.1 else { exit(3) }
                 exit(second.holder == Array(me.utf8) ? 77 : 4)
@@ -174,7 +177,9 @@ extension SensorTests {
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: stage.folder)
             guard let none = makeSet([], Self.identity, onReader: false) else { return }
             let path = try stage.virtual("FP_VIRTUAL_DEVICE")
-            for folder in [file, open, link, "/proc/signet", "/tmp/signet-claims", "relative", "", "/", "/absent/run/x"] {
+            for folder in [
+                file, open, link, "/proc/signet", "/tmp/signet-claims", "relative", "", "/", "/absent/run/x",
+            ] {
                 #expect(Self.refusal(in: folder) == .impossible, "\(folder)")
                 var sensor = client(path, claims: folder)
                 _ = try sensor.open(Self.identity, for: none, gallery: [])

@@ -153,24 +153,5 @@ extension SensorTests {
             pthread_sigmask(SIG_BLOCK, nil, &now)
             for signal in Self.signals { #expect(sigismember(&now, signal) == sigismember(&before, signal)) }
         }
-
-        /// Catches signals that act while somebody still holds them, or that stay blocked when nobody does: a field and the
-        /// reader beside it let go in either order.
-        @Test(arguments: [false, true]) func theLastToLetGoRestoresTheMask(firstGoesFirst: Bool) throws {
-            var before = sigset_t()
-            pthread_sigmask(SIG_BLOCK, nil, &before)
-            var first = HeldSignals()
-            var second = HeldSignals()
-            let areHeld = [first.hold(), second.hold(), second.hold()]
-            #expect(areHeld == [true, true, true])
-            if firstGoesFirst { first.release() } else { second.release() }
-            if firstGoesFirst { first.release() } else { second.release() }
-            var now = sigset_t()
-            pthread_sigmask(SIG_BLOCK, nil, &now)
-            for signal in Self.signals { #expect(sigismember(&now, signal) == 1) }
-            if firstGoesFirst { second.release() } else { first.release() }
-            pthread_sigmask(SIG_BLOCK, nil, &now)
-            for signal in Self.signals { #expect(sigismember(&now, signal) == sigismember(&before, signal)) }
-        }
     }
 }

@@ -57,12 +57,6 @@ int signet_confine(uid_t user, gid_t group);
 /// seccomp(2). To be called after signet_confine. 0 or -errno.
 int signet_filter_calls(void);
 
-/// Counts one more in this thread that holds signals back, whose mask before is `mask`.
-void signet_begin_holding(const sigset_t *_Nonnull mask);
-
-/// Counts one less; 1 where it was the last in this thread, and then `mask` gets the mask from before the first.
-int signet_end_holding(sigset_t *_Nonnull mask);
-
 /// POLLRDHUP of poll(2), which the headers show to GNU sources only: the other side of a socket sends no more.
 enum { SIGNET_POLLRDHUP = 0x2000 };
 

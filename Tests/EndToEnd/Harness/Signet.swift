@@ -38,6 +38,7 @@ enum Signet {
             try terminal.waitForSecretPrompt("New PIN")
             try terminal.type(line: pin)
         }
+        try terminal.putCodeAway()
         #expect(try terminal.finish() == 0)
         let code = try #require(terminal.transcript.firstMatch(of: /(?:[0-9A-Z]{5}-){5}[0-9A-Z]/))
         return String(code.0)

@@ -93,6 +93,16 @@ final class Terminal {
         try waitForSecretPrompt(": ", within: seconds)
     }
 
+    /// Presses keys until the recovery code is covered, which takes none in its first second.
+    func putCodeAway() throws {
+        try waitFor("Press a key")
+        for _ in 1...50 {
+            try type("x")
+            if (try? waitFor("\u{1B}[?1049l", within: 0.2)) != nil { return }
+        }
+        throw HarnessError("the recovery code stays; the terminal showed:\n\(transcript)")
+    }
+
     /// What stood on lines of their own, without the sequences that move the cursor (ECMA-48).
     static func lines(of shown: String) -> [String] {
         shown.replacing(/\u{1B}\[[0-9;?]*[A-Za-z]/, with: "\r").split { $0.isNewline || $0 == "\r" }.map(String.init)

@@ -9,7 +9,7 @@ enum Offer {
     static let touch = "Touch the reader or type your PIN: "
     static let pin = "Type your PIN: "
     /// "Not recognised", and from the second time on "Still not recognised".
-    static let refused = "ot recognised. Touch again or type your PIN: "
+    static let refused = "ot recognised. Touch again or type your PIN:"
     /// Where only a finger will do.
     static let fingerOnly = "Touch the reader."
 }
@@ -46,7 +46,7 @@ extension Enrolled {
         try arm(terminal, chip: chip)
         while true {
             try reader.scan(finger)
-            switch try terminal.waitForAny(["\u{1B}[J0\r\n", Offer.refused, "Lift your finger"]).index {
+            switch try terminal.waitForAny(["\u{1B}[?2004l0\r\n", Offer.refused, "Lift your finger"]).index {
             case 0: return try terminal.ended().isGranted
             case 1: break
             default: continue
@@ -63,7 +63,8 @@ extension Enrolled {
     func provePIN(in boot: BootShift? = nil) throws -> String {
         let terminal = try sudo(in: boot)
         try terminal.waitForPrompt()
-        try typePIN(terminal, at: "")
+        try terminal.type(line: Enrolled.pin)
+        #expect(try terminal.ended().isGranted, "\(terminal.transcript)")
         return terminal.transcript
     }
 
