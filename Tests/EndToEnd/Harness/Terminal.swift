@@ -20,6 +20,12 @@ final class Terminal {
             attachment: .terminal(owner: user?.uid ?? 0, rows: rows, columns: columns))
     }
 
+    /// Whether nobody holds the terminal any more.
+    var isOver: Bool { ended }
+
+    /// The master of the terminal.
+    var descriptor: CInt { child.descriptor }
+
     /// The process that was started: for a user's sudo, that sudo itself.
     var process: pid_t { child.process }
 
@@ -121,7 +127,8 @@ final class Terminal {
         return code
     }
 
-    private func gather(within milliseconds: Int) throws {
+    /// Takes what was shown meanwhile.
+    func gather(within milliseconds: Int) throws {
         switch try child.read(within: milliseconds) {
         case .bytes(let bytes):
             unseen += bytes
