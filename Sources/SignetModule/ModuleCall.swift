@@ -64,7 +64,7 @@ struct ModuleCall {
 
     private func fieldStyle(_ configuration: Configuration, _ service: [UInt8]) -> FieldStyle {
         FieldStyle(
-            mask: configuration.pinMask.map { [$0] }, mayStop: !service.isSudo,
+            mask: configuration.pinMask.map { [$0] }, mayStop: !service.isSudo, interruptsJob: true,
             movesCursor: TerminalFacts.movesCursor(), keypad: arguments.shuffledKeypad)
     }
 

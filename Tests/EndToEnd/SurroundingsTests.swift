@@ -58,10 +58,11 @@ import Testing
     ])
     func theRemoteHostThatAProgramNamesCounts(_ item: String, _ offers: Bool) throws {
         try Enrolled.with { alice in
-            let options = ["--conversation", "terminal", "--item", item]
+            let options = ["--conversation", "field", "--item", item]
             let terminal = try Terminal(PAMHost.command("sudo", alice.user.name, options: options))
             try terminal.waitForPrompt()
-            #expect(terminal.transcript.contains(Offer.touch) == offers, "\(terminal.transcript)")
+            let first = offers ? Offer.begun : "] \(Offer.pin)"
+            #expect(terminal.transcript.contains(first), "\(terminal.transcript)")
             try terminal.type(line: Enrolled.pin)
             #expect(try terminal.finish() == 0)
         }
@@ -124,15 +125,22 @@ import Testing
     }
 
     // Would catch a match that leaves a child, a descriptor, a handler or a blocked signal in the program.
-    @Test func aTouchLeavesNothingBehind() throws {
+    // Both ways: at the field, and where the program's own conversation asks first.
+    @Test(arguments: ["field", "terminal"]) func aTouchLeavesNothingBehind(_ kind: String) throws {
         try Enrolled.with { alice in
             let terminal = try Terminal(
-                PAMHost.command("sudo", alice.user.name, options: ["--conversation", "terminal", "--rounds", "2"]))
+                PAMHost.command("sudo", alice.user.name, options: ["--conversation", kind, "--rounds", "2"]))
             for finger in ["someone-else", Enrolled.finger] {
-                try alice.arm(terminal)
+                if kind == "field" {
+                    try alice.arm(terminal)
+                } else {
+                    try terminal.waitForSecretPrompt("PIN, or press Enter and touch the reader: ")
+                    try terminal.type(line: "")
+                    try terminal.waitFor(Offer.fingerOnly)
+                }
                 if finger != Enrolled.finger {
                     try alice.reader.scan(finger)
-                    try terminal.waitFor(Offer.refused)
+                    try terminal.waitFor("ot recognised. Touch again")
                 }
                 try alice.reader.scan(Enrolled.finger)
             }

@@ -4,7 +4,7 @@
 //
 //   --rounds N             so many authentications, each with a handle of its own (default 1)
 //   --same-handle          all rounds on one handle
-//   --conversation KIND    canned (default), terminal, none, failing, null, huge
+//   --conversation KIND    canned (default), terminal, field (the same, and names it to PAM), none, failing, null, huge
 //   --silent               passes PAM_SILENT
 //   --folder DIR           reads the service's file from DIR (pam_start_confdir(3)), which needs no root
 //   --account              asks for the account after the authentication
@@ -143,7 +143,7 @@ int main(int argc, char **argv) {
     }
     if (argc - place != 2 || !report) return fprintf(stderr, "usage: pamhost [option…] SERVICE USER\n"), 2;
     const char *service = argv[place], *user = argv[place + 1];
-    struct pam_conv conversation = {strcmp(kind, "terminal") == 0 ? misc_conv : converse, NULL};
+    struct pam_conv conversation = {strcmp(kind, "terminal") == 0 || strcmp(kind, "field") == 0 ? misc_conv : converse, NULL};
     if (strcmp(kind, "none") == 0) conversation.conv = NULL;
     if (strcmp(kind, "canned") == 0) read_answers();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -157,6 +157,8 @@ int main(int argc, char **argv) {
         footprint_take(&before);
         double start = milliseconds();
         int code = handle ? PAM_SUCCESS : pam_start_confdir(service, user, &conversation, folder, &handle);
+        // As sudo, su and login do, where a person sits at it.
+        if (code == PAM_SUCCESS && strcmp(kind, "field") == 0) code = pam_set_item(handle, PAM_TTY, ttyname(0));
         for (int number = 0; code == PAM_SUCCESS && number < item_count; number++) code = set_item(handle, items[number]);
         if (code == PAM_SUCCESS) code = pam_authenticate(handle, flags);
         if (code == PAM_SUCCESS && account) code = pam_acct_mgmt(handle, flags);

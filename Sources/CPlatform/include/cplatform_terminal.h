@@ -42,6 +42,9 @@ static inline int signet_terminal_rows(int descriptor) {
 /// The process group of the caller stops as the terminal's own key would have it, where it can be stopped at all.
 static inline void signet_stop_job(void) { (void)kill(0, SIGTSTP); }
 
+/// The process group of the caller is interrupted as the terminal's own key would have it.
+static inline void signet_interrupt_job(void) { (void)kill(0, SIGINT); }
+
 /// A day of the calendar with its time; `struct tm` has a pointer that nobody here needs.
 struct signet_day {
     int year, month, day, hour, minute;

@@ -54,12 +54,17 @@ public struct FieldScreen: ~Copyable {
 
     /// Gives all of it back; a signal that is pending acts before this returns.
     mutating func giveBack() {
+        giveBackTerminal()
+        held.release()
+    }
+
+    /// Gives screen and modes back; signals are held until the field goes away or is opened and closed again.
+    mutating func giveBackTerminal() {
         guard modes.areTaken else { return }
         hide()
         write(reports(false))
         modes.giveBack(device)
         modes.forget()
-        held.release()
     }
 
     /// Draws the field so, with a bell where a key was refused.

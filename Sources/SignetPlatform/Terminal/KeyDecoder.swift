@@ -5,6 +5,8 @@ enum Key: Equatable, Sendable {
     /// A character outside ASCII, or a byte that is no character at all.
     case refused
     case enter, backspace, clear, cancel, stop
+    /// Cancels, and interrupts the job as the terminal would have done.
+    case interrupt
     case up, down, left, right
     /// Changes between the keypad and the ordinary field.
     case tab
@@ -93,12 +95,14 @@ struct KeyDecoder: Sendable {
     /// What a control character means; the terminal's own settings come first, Enter before all.
     private func control(_ byte: UInt8) -> Key {
         if byte == 0x0D || byte == 0x0A { return .enter }
-        if byte == controls.interrupt || byte == controls.quit || byte == controls.endOfFile { return .cancel }
+        if byte == controls.interrupt || byte == controls.quit { return .interrupt }
+        if byte == controls.endOfFile { return .cancel }
         if byte == controls.suspend { return .stop }
         if byte == controls.erase { return .backspace }
         if byte == controls.kill || byte == controls.wordErase { return .clear }
         switch byte {
-        case 0x03, 0x04, 0x1C: return .cancel
+        case 0x03, 0x1C: return .interrupt
+        case 0x04: return .cancel
         case 0x09: return .tab
         case 0x1A: return .stop
         case 0x08, 0x7F: return .backspace
@@ -118,7 +122,7 @@ struct KeyDecoder: Sendable {
             // With Alt: only what ends or stops is taken for what it is without.
             state = .ground
             let key = byte < 0x20 ? control(byte) : .ignored
-            return key == .cancel || key == .stop ? key : .ignored
+            return key == .interrupt || key == .cancel || key == .stop ? key : .ignored
         }
         return nil
     }
@@ -171,7 +175,7 @@ struct KeyDecoder: Sendable {
             return .ignored
         }
         // No terminal's answer holds it: somebody pressed Alt and a bracket, and wants to leave.
-        if control(byte) == .cancel, byte < 0x20 { return begin(byte) }
+        if byte < 0x20, [.interrupt, .cancel].contains(control(byte)) { return begin(byte) }
         state = .string(length: length + 1, ends: byte == 0x1B)
         return nil
     }

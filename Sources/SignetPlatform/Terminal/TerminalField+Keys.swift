@@ -65,6 +65,9 @@ extension TerminalField {
         if paste != nil { return handlePasted(key) }
         switch key {
         case .cancel: return finish(.cancelled)
+        case .interrupt:
+            isInterrupted = true
+            return finish(.cancelled)
         case .stop: return leave(.stopKey)
         case .focusOut: if style.movesCursor { return leave(.unfocused) }
         case .pasteBegin: paste = Paste(start: text?.length ?? 0)

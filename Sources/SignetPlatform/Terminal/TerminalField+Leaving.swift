@@ -1,5 +1,6 @@
 internal import CPlatform
 package import SignetEngine
+internal import SignetPolicy
 internal import SignetSecrets
 
 // Taking the terminal, giving it back, and the time in between in which the person is elsewhere.
@@ -92,6 +93,10 @@ extension TerminalField {
             switch text?.decode(with: &decoder) ?? nil {
             case nil, .focusOut, .ignored: continue
             case .cancel: throw .cancelled
+            case .interrupt:
+                isInterrupted = true
+                finish(.cancelled)
+                throw .cancelled
             case .stop: return leave(.stopKey)
             case .focusIn: return
             default:

@@ -25,6 +25,9 @@ package struct TerminalField: FieldWatch, ~Copyable {
     /// Whether the person wants the keypad; there may be no room for it.
     var usesKeypad = false
 
+    /// The key that interrupts a job was pressed.
+    var isInterrupted = false
+
     /// A key was refused since the field was drawn last.
     var rings = false
 
@@ -141,13 +144,21 @@ package struct TerminalField: FieldWatch, ~Copyable {
     }
 
     /// Gives the terminal back, screen first, then modes, then signals; harmless where the field is closed.
+    ///
+    /// After a cancellation the signals stay held until the field goes away: one of them may end the program, which has
+    /// to settle its charge and write its line in the journal first.
     package mutating func close() {
         guard phase != .closed else { return }
+        let isCancelled = phase == .over(.cancelled)
         cover()
         phase = .closed
         text = nil
         answersEmpty = false
-        screen.giveBack()
+        guard isCancelled else { return screen.giveBack() }
+        screen.giveBackTerminal()
+        // It is pending here, and reaches at once whoever runs this program: a shell's loop, the other end of a pipe.
+        if isInterrupted, style.interruptsJob, screen.device.isForeground() { signet_interrupt_job() }
+        isInterrupted = false
     }
 
     // MARK: Waiting

@@ -15,7 +15,7 @@ struct Screen {
     /// How often the bell rang.
     private(set) var bells = 0
 
-    init(columns: Int = 80) { self.columns = columns }
+    init(columns: Int = Terminal.usualColumns) { self.columns = columns }
 
     /// What a person reads, without blanks at the ends of lines and without empty lines at the end.
     var text: [String] {

@@ -5,6 +5,9 @@ import Glibc
 ///
 /// Every wait has a deadline, and a wait that fails throws with all that the terminal showed.
 final class Terminal {
+    /// Wide enough that no prompt wraps, which else would have to be waited for in two parts.
+    static let usualColumns = 132
+
     private let child: Child
     private var unseen: [UInt8] = []
     private var shown: [UInt8] = []
@@ -13,7 +16,7 @@ final class Terminal {
     /// Starts a program on a new terminal, as root or as the user, who then owns the terminal.
     init(
         _ arguments: [String], as user: User? = nil, environment: [String: String] = Child.environment,
-        rows: UInt16 = 24, columns: UInt16 = 80
+        rows: UInt16 = 24, columns: UInt16 = UInt16(usualColumns)
     ) throws {
         child = try Child(
             arguments, as: user, environment: environment,

@@ -52,7 +52,7 @@ extension Terminal {
     }
 
     /// What is on the screen, whose width was changed after so many bytes.
-    func screen(columns: Int = 80, resized: (after: Int, columns: Int)? = nil) -> Screen {
+    func screen(columns: Int = Terminal.usualColumns, resized: (after: Int, columns: Int)? = nil) -> Screen {
         var screen = Screen(columns: columns)
         let bytes = Array(transcript.utf8)
         screen.take(bytes.prefix(resized?.after ?? bytes.count))
@@ -66,7 +66,7 @@ extension Terminal {
     /// Waits until the screen is so; `what` names it for the failure's text.
     @discardableResult
     func waitForScreen(
-        _ what: String, columns: Int = 80, resized: (after: Int, columns: Int)? = nil, within seconds: Double = 10,
+        _ what: String, columns: Int = Terminal.usualColumns, resized: (after: Int, columns: Int)? = nil, within seconds: Double = 10,
         _ holds: (Screen) -> Bool
     ) throws -> Screen {
         let end = monotonicMilliseconds() + Int(seconds * 1000)
@@ -81,7 +81,7 @@ extension Terminal {
     }
 
     /// Waits until so many characters are shown as masks.
-    func waitForMasks(_ count: Int, columns: Int = 80) throws {
+    func waitForMasks(_ count: Int, columns: Int = Terminal.usualColumns) throws {
         try waitForScreen("\(count) masks", columns: columns) { $0.masks() == count }
     }
 

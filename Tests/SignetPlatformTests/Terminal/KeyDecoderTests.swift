@@ -14,7 +14,7 @@ import Testing
     @Test(arguments: [
         ("a", [.character]), (" ", [.character]), ("~", [.character]), ("12", [.character, .character]),
         ("\r", [.enter]), ("\n", [.enter]), ("\u{8}", [.backspace]), ("\u{7F}", [.backspace]),
-        ("\u{15}", [.clear]), ("\u{17}", [.clear]), ("\u{3}", [.cancel]), ("\u{4}", [.cancel]), ("\u{1C}", [.cancel]),
+        ("\u{15}", [.clear]), ("\u{17}", [.clear]), ("\u{3}", [.interrupt]), ("\u{4}", [.cancel]), ("\u{1C}", [.interrupt]),
         ("\u{1A}", [.stop]), ("\u{0}", [.ignored]), ("\t", [.tab]), ("\u{13}", [.ignored]),
         ("\u{1B}[A", [.up]), ("\u{1B}[B", [.down]), ("\u{1B}[C", [.right]), ("\u{1B}[D", [.left]),
         ("\u{1B}OA", [.up]), ("\u{1B}OP", [.ignored]), ("\u{1B}[1;5C1", [.right, .character]),
@@ -22,9 +22,9 @@ import Testing
         ("\u{1B}[200~1\u{1B}[201~", [.pasteBegin, .character, .pasteEnd]), ("\u{1B}[200;1~", [.ignored]),
         ("\u{1B}[3~1", [.ignored, .character]), ("\u{1B}[[A1", [.ignored, .character]),
         ("\u{1B}x1", [.ignored, .character]), ("\u{1B}\u{7F}1", [.ignored, .character]), ("\u{1B}\r", [.ignored]),
-        ("\u{1B}\u{3}", [.cancel]), ("\u{1B}\u{1B}[A", [.clear, .up]), ("\u{1B}[\u{3}", [.cancel]),
+        ("\u{1B}\u{3}", [.interrupt]), ("\u{1B}\u{1B}[A", [.clear, .up]), ("\u{1B}[\u{3}", [.interrupt]),
         ("\u{1B}]11;rgb:0000/1111/2222\u{1B}\\1", [.ignored, .character]), ("\u{1B}]0;x\u{7}1", [.ignored, .character]),
-        ("\u{1B}]\u{3}", [.cancel]),
+        ("\u{1B}]\u{3}", [.interrupt]),
         ("é1", [.refused, .character]), ("€1", [.refused, .character]), ("😀1", [.refused, .character]),
         ("\u{1B}é1", [.refused, .character]),
     ] as [(String, [Key])]) func table(typed: String, expected: [Key]) {
@@ -53,7 +53,7 @@ import Testing
         controls.kill = 0x18
         controls.interrupt = 0x7F
         controls.suspend = 0x19
-        #expect(keys([0x02, 0x18, 0x7F, 0x19, 0x08], controls) == [.backspace, .clear, .cancel, .stop, .backspace])
+        #expect(keys([0x02, 0x18, 0x7F, 0x19, 0x08], controls) == [.backspace, .clear, .interrupt, .stop, .backspace])
         var modes = termiosWith(erase: 0x23, interrupt: 0)
         let read = ControlKeys(modes)
         #expect(read.erase == nil && read.interrupt == nil)
