@@ -39,9 +39,9 @@ import Testing
 
     // Would catch a full disk, or one without inodes, that shuts everybody out, or that stops the counting.
     @Test(arguments: [
-        ("size=2m", "dd if=/dev/zero of=$S/ballast bs=64k 2> /dev/null || true; ! echo more >> $S/ballast2"),
+        ("size=16m", "dd if=/dev/zero of=$S/ballast bs=64k 2> /dev/null || true; ! echo more >> $S/ballast2"),
         (
-            "size=2m,nr_inodes=2000",
+            "size=16m,nr_inodes=8000",
             "n=0; while true > $S/ballast$n; do n=$((n + 1)); done 2> /dev/null; ! mkdir $S/more"
         ),
     ])
@@ -64,7 +64,7 @@ import Testing
     @Test func aReadOnlyDiskRefuses() throws {
         let user = try Signet.user()
         try Signet.guarding("sudo") {
-            try onOtherDisk("size=2m") {
+            try onOtherDisk("size=16m") {
                 try Command.must("mount", "-o", "remount,ro", Signet.store)
                 let journal = try JournalListener()
                 let refused = try Sudo.answer(user, [])

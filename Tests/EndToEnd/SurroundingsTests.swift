@@ -145,7 +145,7 @@ import Testing
                 try alice.reader.scan(Enrolled.finger)
             }
             #expect(try terminal.finish() == 0)
-            let rounds = try PAMHost(report: terminal.transcript).rounds
+            let rounds = try PAMHost(report: Terminal.lines(of: terminal.transcript).joined(separator: "\n")).rounds
             #expect(rounds.count == 2 && rounds.allSatisfy { $0.code == 0 && $0.left.isEmpty }, "\(rounds)")
         }
     }

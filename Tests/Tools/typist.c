@@ -7,6 +7,7 @@
 //   wait TEXT             until the program has shown TEXT (past what an earlier wait found)
 //   type TEXT             types TEXT and Return
 //   key LETTER            presses Ctrl and LETTER
+//   space until TEXT      presses the space bar again and again until TEXT is shown
 //   reader SOCKET WORDS   tells libfprint's virtual reader WORDS, such as `SCAN finger`, as soon as it listens
 //
 // Exit status: the program's own, or 124 when a step was not reached in time (30 s unless told otherwise), 125 for a fault of ours.
@@ -104,6 +105,12 @@ static void take_step(char *line, long long milliseconds) {
         signet_terminal_settle(child.input, 1000);
         narrate("presses Ctrl-", rest);
         if (dprintf(child.input, "%c", rest[0] & 0x1f) < 0) give_up(line);
+    } else if (strncmp(line, "space until ", 12) == 0) {
+        const char *text = rest + strlen("until ");
+        narrate("presses the space bar", "");
+        while (!memmem(shown + seen, shown_length - seen, text, strlen(text))) {
+            if (now() > end || dprintf(child.input, " ") < 0 || (!gather(200) && now() > end)) give_up(line);
+        }
     } else if (strncmp(line, "reader ", 7) == 0) {
         char *words = strchr(rest, ' '), answer[4096];
         if (!words) give_up(line);
