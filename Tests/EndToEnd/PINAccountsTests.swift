@@ -52,7 +52,7 @@ import Testing
                 #expect(try terminal.finish() == 1)
                 // pamtester itself says which code it was.
                 texts.append(
-                    terminal.transcript.split(separator: "pamtester:")[0].replacing(name, with: user.name))
+                    String(terminal.transcript.split(separator: "pamtester:")[0]).replacing(name, with: user.name))
             }
             #expect(texts[0] == texts[1])
             let right = try Terminal(["pamtester", service, user.name, "authenticate"])
