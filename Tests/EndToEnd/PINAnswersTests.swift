@@ -96,7 +96,8 @@ import Testing
             try terminal.waitForSecretPrompt(Sudo.prompt)
             try terminal.press(key)
             #expect(try terminal.finish() != 0)
-            #expect(!Terminal.lines(of: terminal.transcript).contains("\(user.uid)") && !terminal.transcript.contains("$ "))
+            #expect(
+                !Terminal.lines(of: terminal.transcript).contains("\(user.uid)") && !terminal.transcript.contains("$ "))
             #expect(try Signet.lockout(user).pinFailures == 0)
         }
     }

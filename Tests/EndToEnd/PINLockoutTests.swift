@@ -60,7 +60,9 @@ import Testing
                 try terminal.waitFor("Too many wrong PINs. Try again in ")
                 try terminal.finish()
                 #expect(!terminal.transcript.contains(Sudo.prompt))
-                #expect(!Terminal.lines(of: terminal.transcript).contains("\(user.uid)") && !terminal.transcript.contains("$ "))
+                #expect(
+                    !Terminal.lines(of: terminal.transcript).contains("\(user.uid)")
+                        && !terminal.transcript.contains("$ "))
             }
         }
     }

@@ -12,7 +12,8 @@ enum PortCall: UInt8, CaseIterable, Sendable {
     var canFail: Bool {
         switch self {
         case .unlock, .spendTime, .prepare, .startClosing, .close, .stopListening, .tell, .closeField, .wallTime,
-            .record: false
+            .record:
+            false
         default: true
         }
     }

@@ -5,10 +5,11 @@ import Testing
 @Suite struct AuthenticationMachineTests {
     typealias Machine = AuthenticationMachine
 
-    static let outcomes: [Machine.FingerOutcome] = [
-        .matched, .failed, .notTouched(interrupted: true), .notTouched(interrupted: false), .readerFailed(.removed),
-        .interrupted,
-    ] + fieldEvents.flatMap { [.setAside($0, fingerSeen: false), .setAside($0, fingerSeen: true)] }
+    static let outcomes: [Machine.FingerOutcome] =
+        [
+            .matched, .failed, .notTouched(interrupted: true), .notTouched(interrupted: false), .readerFailed(.removed),
+            .interrupted,
+        ] + fieldEvents.flatMap { [.setAside($0, fingerSeen: false), .setAside($0, fingerSeen: true)] }
     static let fieldEvents: [FieldEvent] = [.answered, .cancelled, .timedOut, .left]
     static let lockouts: [PINLockout] = [.waiting(seconds: 60), .disabled, .shareUsedUp]
 
@@ -52,7 +53,8 @@ import Testing
     }
 
     static let allEvents = facts.map { .facts($0) } + events
-    private static let laterEvents = stride(from: 0, to: facts.count, by: facts.count / 4).map { .facts(facts[$0]) } + events
+    private static let laterEvents =
+        stride(from: 0, to: facts.count, by: facts.count / 4).map { .facts(facts[$0]) } + events
 
     /// What must be true of the way that led here, kept beside the machine and not read from it.
     struct Trace: Equatable {
@@ -110,11 +112,12 @@ import Testing
         return seen.count
     }
 
-    static let starts: [Machine] = [true, false].flatMap { pin in
-        [true, false].flatMap { terminal in
-            [UInt8(1), 3].map { Machine(pinAllowed: pin, fingerTries: $0, terminal: terminal) }
-        }
-    } + [1, 3].map { Machine(pinAllowed: true, fingerTries: $0, terminal: true, field: true) }
+    static let starts: [Machine] =
+        [true, false].flatMap { pin in
+            [true, false].flatMap { terminal in
+                [UInt8(1), 3].map { Machine(pinAllowed: pin, fingerTries: $0, terminal: terminal) }
+            }
+        } + [1, 3].map { Machine(pinAllowed: true, fingerTries: $0, terminal: true, field: true) }
 
     /// Catches any way to success without a factor that was charged first, verified and settled.
     @Test(arguments: 0..<10) func onlyACountedVerifiedSettledFactorGrants(index: Int) {

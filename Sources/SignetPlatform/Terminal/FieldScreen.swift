@@ -98,7 +98,9 @@ public struct FieldScreen: ~Copyable {
     }
 
     /// Asks the terminal to mark what is pasted, and to tell when its window loses the focus, or to stop both (xterm's
-    /// "ctlseqs": modes 2004 and 1004). A terminal that knows neither does nothing.
+    /// "ctlseqs": modes 2004 and 1004).
+    ///
+    /// A terminal that knows neither does nothing.
     private borrowing func reports(_ on: Bool) -> [UInt8] {
         guard movesCursor else { return [] }
         return Array((on ? "\u{1B}[?2004h\u{1B}[?1004h" : "\u{1B}[?1004l\u{1B}[?2004l").utf8)

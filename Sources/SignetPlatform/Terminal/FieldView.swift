@@ -1,4 +1,6 @@
-/// Draws a field: what to write so that the screen shows this and no longer that. It writes nothing itself.
+/// Draws a field: what to write so that the screen shows this and no longer that.
+///
+/// It writes nothing itself.
 ///
 /// Where the cursor can be moved everything vanishes again, wrapped rows too, and the cursor is back where the field began.
 /// A dumb terminal gets no escape sequence: masks are taken off with backspaces, and the label stays.

@@ -34,7 +34,9 @@ struct SealedText: ~Copyable {
     }
 
     /// Reads the next byte of `device` into guarded memory, for `decode` and `append`.
-    mutating func read(from device: borrowing TerminalDevice) -> TerminalDevice.Reading { device.readByte(into: &inbox) }
+    mutating func read(from device: borrowing TerminalDevice) -> TerminalDevice.Reading {
+        device.readByte(into: &inbox)
+    }
 
     /// Lets `decoder` look at the byte just read.
     borrowing func decode(with decoder: inout KeyDecoder) -> Key? { decoder.decode(inbox.withBytes { $0[0] }) }
@@ -103,8 +105,10 @@ struct SealedText: ~Copyable {
         apply()
     }
 
-    /// ChaCha20 over all of the content. Not XChaCha20: with a key for each sealing a long nonce has no use, and
-    /// libsodium 1.0.18 leaves the subkey of its extension on the stack, where it wipes ChaCha20's state.
+    /// ChaCha20 over all of the content.
+    ///
+    /// Not XChaCha20: with a key for each sealing a long nonce has no use, and libsodium 1.0.18 leaves the subkey of
+    /// its extension on the stack, where it wipes ChaCha20's state.
     private mutating func apply() {
         content.withMutableBytes { content in
             let count = UInt64(content.count)

@@ -6,7 +6,9 @@ extension TerminalField {
     /// How many bytes one call takes: a flood of them must not keep the caller from what else they wait for.
     private static var batch: Int { 512 }
 
-    /// Takes what came, without waiting; an event stands until the caller has seen to it. nil: the person goes on typing.
+    /// Takes what came, without waiting; an event stands until the caller has seen to it.
+    ///
+    /// nil: the person goes on typing.
     package mutating func attend() -> FieldEvent? {
         if phase == .open {
             attendToSignals()

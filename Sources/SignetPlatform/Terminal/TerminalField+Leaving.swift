@@ -7,7 +7,9 @@ internal import SignetSecrets
 
 extension TerminalField {
     /// Lets the person leave, after `attend` said `left`, and waits until they are back; then the field stands open and
-    /// empty with this label. Where it throws the field is closed.
+    /// empty with this label.
+    ///
+    /// Where it throws the field is closed.
     package mutating func awaitReturn(_ label: String) throws(ConversationError) {
         screen.view.label = Array(label.utf8)
         try awaitReturn()

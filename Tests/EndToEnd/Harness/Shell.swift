@@ -11,7 +11,10 @@ final class Shell {
     /// Starts it as the user, or as root with variables of its own.
     ///
     /// Without line editing, so that the terminal's modes between commands are the ones that it started with.
-    init(_ kind: Kind = .bash, as user: User? = nil, environment: [String: String] = [:], columns: UInt16 = UInt16(Terminal.usualColumns)) throws {
+    init(
+        _ kind: Kind = .bash, as user: User? = nil, environment: [String: String] = [:],
+        columns: UInt16 = UInt16(Terminal.usualColumns)
+    ) throws {
         let variables = Child.environment.merging(["PS1": Shell.prompt]) { $1 }.merging(environment) { $1 }
         let words = kind == .bash ? ["bash", "--noprofile", "--norc", "--noediting", "-i"] : ["dash", "-i"]
         terminal = try Terminal(words, as: user, environment: variables, columns: columns)

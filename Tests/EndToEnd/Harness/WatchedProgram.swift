@@ -22,7 +22,9 @@ enum WatchedProgram: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// Starts it for the user. What it runs after a success stays until it is killed; so does `signet` at its end.
+    /// Starts it for the user.
+    ///
+    /// What it runs after a success stays until it is killed; so does `signet` at its end.
     func start(_ user: User) throws -> Terminal {
         let stay = "echo granted-$((6*7)); exec sleep 300"
         switch self {

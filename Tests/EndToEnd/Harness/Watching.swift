@@ -66,7 +66,8 @@ extension Terminal {
     /// Waits until the screen is so; `what` names it for the failure's text.
     @discardableResult
     func waitForScreen(
-        _ what: String, columns: Int = Terminal.usualColumns, resized: (after: Int, columns: Int)? = nil, within seconds: Double = 10,
+        _ what: String, columns: Int = Terminal.usualColumns, resized: (after: Int, columns: Int)? = nil,
+        within seconds: Double = 10,
         _ holds: (Screen) -> Bool
     ) throws -> Screen {
         let end = monotonicMilliseconds() + Int(seconds * 1000)

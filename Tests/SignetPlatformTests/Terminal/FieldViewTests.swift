@@ -3,7 +3,8 @@ import Testing
 @testable import SignetPlatform
 
 @Suite struct FieldViewTests {
-    private static let long = "[sudo] alice: Fingerprint is off after 5 failed tries. Type your PIN to switch it on again: "
+    private static let long =
+        "[sudo] alice: Fingerprint is off after 5 failed tries. Type your PIN to switch it on again: "
 
     private func view(_ label: String, mask: String? = "*", movesCursor: Bool = true) -> FieldView {
         var view = FieldView(FieldStyle(mask: mask.map { Array($0.utf8) }, movesCursor: movesCursor))
@@ -103,7 +104,9 @@ import Testing
     /// cursor that is elsewhere than before.
     @Test(arguments: [true, false]) func theScreenIsAsBefore(wrapsLate: Bool) {
         var generator = SystemRandomNumberGenerator()
-        let labels = ["PIN: ", FieldViewTests.long, "Héllo 漢: ".replacing("漢", with: "x"), "", String(repeating: "x", count: 50)]
+        let labels = [
+            "PIN: ", FieldViewTests.long, "Héllo 漢: ".replacing("漢", with: "x"), "", String(repeating: "x", count: 50),
+        ]
         for _ in 0..<1000 {
             var width = [20, 40, 80, 7, 2].randomElement(using: &generator) ?? 20
             let mask = ["*", "•", "()", nil].randomElement(using: &generator) ?? nil

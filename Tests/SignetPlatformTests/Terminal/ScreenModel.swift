@@ -37,7 +37,9 @@ struct ScreenModel {
         while let taken = takeOne() { pending.removeFirst(taken) }
     }
 
-    /// Narrower: rows that are too long go on in the next, as they do in terminals that re-wrap. Wider: they join again.
+    /// Narrower: rows that are too long go on in the next, as they do in terminals that re-wrap.
+    ///
+    /// Wider: they join again.
     mutating func resize(to width: Int) {
         var lines: [[Character]] = [[]]
         var cursor = (line: 0, offset: 0)
