@@ -2,6 +2,7 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <stdatomic.h>
 
 /// The states that the kernel keeps (XCR0): 0 where there is no AVX (CPUID.1:ECX; Intel SDM 1, section 14.3).
 static unsigned kept_states(void) {
@@ -31,11 +32,26 @@ __attribute__((target("avx512f"), noinline)) static void clear_upper_registers(v
                        "xmm26", "xmm27", "xmm28", "xmm29", "xmm30", "xmm31");
 }
 
+enum { UNKNOWN, LOWER, WIDE, UPPER_TOO };
+
+/// Which registers there are; asked once, for a virtual machine leaves for its host at each cpuid (Intel SDM 3,
+/// section 26.1.2), which takes longer than all the clearing.
+static int registers_here(void) {
+    static atomic_int known;
+    int here = atomic_load_explicit(&known, memory_order_relaxed);
+    if (here == UNKNOWN) {
+        unsigned states = kept_states();
+        here = has_upper_registers(states) ? UPPER_TOO : (states & 6) == 6 ? WIDE : LOWER;
+        atomic_store_explicit(&known, here, memory_order_relaxed);
+    }
+    return here;
+}
+
 void signet_clear_registers(void) {
-    unsigned states = kept_states();
-    if (has_upper_registers(states)) clear_upper_registers();
+    int here = registers_here();
+    if (here == UPPER_TOO) clear_upper_registers();
     // All of them are a callee's to change (System V ABI, section 3.2.1).
-    if ((states & 6) == 6) {
+    if (here != LOWER) {
         __asm__ volatile("vzeroall" : : : EACH);
     } else {
         __asm__ volatile(ZERO(0) ZERO(1) ZERO(2) ZERO(3) ZERO(4) ZERO(5) ZERO(6) ZERO(7) ZERO(8) ZERO(9) ZERO(10) ZERO(11)
