@@ -188,10 +188,21 @@ static int acts(int number) {
     return sigaction(number, NULL, &now) != 0 || now.sa_handler != SIG_IGN;
 }
 
+/// What ends a program that has nothing of its own for it; a handler of the program's is the program's business.
+static const int ending[] = {SIGUSR1, SIGUSR2, SIGPIPE, SIGXCPU, SIGVTALRM, SIGPROF};
+enum { ENDING = sizeof ending / sizeof *ending };
+
+int signet_acts_by_default(int number) {
+    struct sigaction now;
+    return sigaction(number, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_DFL;
+}
+
 static void add_stopping(sigset_t *held) {
     (void)sigemptyset(held);
     for (unsigned index = 0; index < STOPPING; index++)
         if (acts(stopping[index])) (void)sigaddset(held, stopping[index]);
+    for (unsigned index = 0; index < ENDING; index++)
+        if (signet_acts_by_default(ending[index])) (void)sigaddset(held, ending[index]);
 }
 
 int signet_hold_signals(sigset_t *held) {
@@ -210,6 +221,8 @@ int signet_hold_field_signals(sigset_t *held) {
 int signet_pending_signal(void) {
     sigset_t pending;
     if (sigpending(&pending) != 0) return 0;
+    for (unsigned index = 0; index < ENDING; index++)
+        if (sigismember(&pending, ending[index]) == 1 && signet_acts_by_default(ending[index])) return ending[index];
     for (unsigned index = 0; index < STOPPING; index++)
         if (sigismember(&pending, stopping[index]) == 1 && acts(stopping[index])) return stopping[index];
     return 0;

@@ -6,7 +6,8 @@ package import SignetPolicy
 package enum ClaimRefusal: Error, Equatable, Sendable {
     /// Another prompt has it: who that is, for people to read, where it is known.
     case held(by: [UInt8]?)
-    /// There is nowhere to claim it, or its holder is stopped: whether the reader can be had, only opening it tells.
+    /// There is nowhere to claim it, or its holder is stopped or has it for too long: whether the reader can be had, only
+    /// opening it tells.
     case impossible
 }
 
@@ -29,10 +30,12 @@ public struct ReaderClaim: ~Copyable {
         if signet_lock_try(file.raw) != 0 {
             let code = signet_errno()
             guard code == EACCES || code == EAGAIN else { throw .impossible }
+            // A user can stop his own `su alice`, or freeze its control group, for as long as he likes.
+            if ClaimAge.isOver(in: file) { throw .impossible }
             guard let holder = ReaderHolder(process: signet_lock_holder(file.raw)) else { throw .held(by: nil) }
-            // A user can stop his own `su alice` for as long as he likes; its helper has an alarm, its claim has none.
             throw holder.isStopped ? .impossible : .held(by: holder.words)
         }
+        ClaimAge.begin(in: file)
         self.file = file
     }
 
@@ -64,9 +67,34 @@ public struct ReaderClaim: ~Copyable {
     }
 }
 
+/// Since when a claim stands, in its file: seconds since boot, eight bytes, little endian.
+enum ClaimAge {
+    /// How long a claim counts, in seconds: longer than the alarm of a helper that waits for a finger (120 s).
+    ///
+    /// Whoever has a reader for longer than that keeps it by the driver, not by this.
+    static let limit: UInt64 = 150
+
+    /// Writes the beginning; what cannot be written leaves an older beginning, and so a claim that ends early.
+    static func begin(in file: borrowing FileDescriptor) {
+        let now = SystemClock.secondsSinceBoot ?? 0
+        let bytes = (0..<8).map { UInt8(truncatingIfNeeded: now >> UInt64(8 * $0)) }
+        // SAFETY: the pointer and the length describe the array, which lives through the call.
+        _ = unsafe bytes.withUnsafeBytes { unsafe pwrite(file.raw, $0.baseAddress, $0.count, 0) }
+    }
+
+    /// Whether it has lasted too long; false where nobody has written a beginning yet.
+    static func isOver(in file: borrowing FileDescriptor) -> Bool {
+        var bytes = [UInt8](repeating: 0, count: 8)
+        // SAFETY: as above.
+        let count = unsafe bytes.withUnsafeMutableBytes { unsafe pread(file.raw, $0.baseAddress, $0.count, 0) }
+        guard count == bytes.count, let now = SystemClock.secondsSinceBoot else { return false }
+        var beginning: UInt64 = 0
+        for index in (0..<8).reversed() { beginning = beginning << 8 | UInt64(bytes[index]) }
+        return now > beginning && now - beginning > limit
+    }
+}
+
 /// A process as a person knows it: its program, and the terminal where it was started.
-///
-/// Both are hints: a program is called what its starter called it.
 struct ReaderHolder: Equatable {
     /// "sudo on pts/3", or "sudo"; printable ASCII.
     let words: [UInt8]
@@ -80,19 +108,32 @@ struct ReaderHolder: Equatable {
         guard process > 0 else { return nil }
         let folder = root + Array("/proc/\(process)/".utf8)
         guard let stat = SmallFile.read(folder + Array("stat".utf8), limit: 4096),
-            let name = SmallFile.read(folder + Array("comm".utf8), limit: 256),
             // The second field is the program's name in parentheses, and may hold spaces and parentheses itself.
             let end = stat.lastIndex(of: UInt8(ascii: ")"))
         else { return nil }
         // Escape sequences in a name would act on the reader's terminal.
-        let program = name.prefix { $0 != 0x0A }.map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }
-        guard !program.isEmpty else { return nil }
+        guard
+            let program = ReaderHolder.program(folder).map({ name in
+                name.map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }
+            })
+        else { return nil }
         // State and terminal: fields 3 and 7 of proc_pid_stat(5).
         let fields = stat[(end + 1)...].split(separator: 0x20)
         guard fields.count > 4 else { return nil }
         isStopped = fields[0].elementsEqual("T".utf8) || fields[0].elementsEqual("t".utf8)
         let terminal = ReaderHolder.number(fields[4]).flatMap { ReaderHolder.terminal($0) }
         words = terminal.map { program + Array(" on ".utf8) + $0 } ?? program
+    }
+
+    /// The name of the program's file: `comm` is what its starter called it, and would stand in somebody else's prompt.
+    private static func program(_ folder: [UInt8]) -> [UInt8]? {
+        guard let path = SmallFile.target(of: folder + Array("exe".utf8)),
+            let name = path.split(separator: UInt8(ascii: "/")).last
+        else { return nil }
+        // An upgrade has put another file in its place (proc_pid_exe(5)).
+        let deleted = Array(" (deleted)".utf8)
+        let isDeleted = name.count > deleted.count && name.suffix(deleted.count).elementsEqual(deleted)
+        return Array((isDeleted ? name.dropLast(deleted.count) : name).prefix(32))
     }
 
     /// The kernel writes a signed number.

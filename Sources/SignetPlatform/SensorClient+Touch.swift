@@ -50,6 +50,9 @@ extension SensorClient {
         return wait.isAnsweredByPerson ? told(wait.ending) ?? touch : touch
     }
 
+    /// Milliseconds after its deadline at which a match still counts: the helper may say it while the cancel is under way.
+    private static let matchLimit = 1000
+
     /// How far a wait for a touch has come.
     private struct TouchWait {
         /// `armed` has come.
@@ -73,7 +76,9 @@ extension SensorClient {
     private mutating func awaitTouch<Watch: FieldWatch & ~Copyable>(
         seconds: Int, _ wait: inout TouchWait, beside watch: inout Watch
     ) throws(ReaderProblem) -> Touch {
-        var deadline = Deadline(seconds: max(0, min(seconds, SensorClient.touchSeconds)))
+        let seconds = max(0, min(seconds, SensorClient.touchSeconds))
+        var deadline = Deadline(seconds: seconds)
+        let last = Deadline(milliseconds: seconds * 1000 + SensorClient.matchLimit)
         if let event = aside.take() {
             wait.ending = .setAside(event, fingerSeen: false)
             deadline = try cancel()
@@ -82,8 +87,9 @@ extension SensorClient {
             let wasCancelled = wait.ending != nil
             switch try nextOfTouch(until: deadline, wait, beside: &watch) {
             case .event(let event):
-                if let touch = try touch(for: event, &wait) { return touch }
-                continue
+                guard let touch = try touch(for: event, &wait) else { continue }
+                guard case .matched = touch, wait.ending == nil || !last.hasPassed else { return touch }
+                return stillWanted(touch, &wait, until: last, beside: &watch)
             case .field(let event): wait.ending = .setAside(event, fingerSeen: false)
             case .signal: wait.ending = .interrupted(fingerSeen: false)
             case .deadline:
@@ -91,6 +97,24 @@ extension SensorClient {
                 wait.ending = .timedOut(fingerSeen: false)
             }
             if !wasCancelled { deadline = try cancel() }
+        }
+    }
+
+    /// The match, where somebody still waits for it.
+    ///
+    /// A program that was stopped with its reader armed must not take, when it goes on, the touch that was meant for
+    /// something else; nor one that another job has taken the terminal from (CVE-2024-37408).
+    private mutating func stillWanted<Watch: FieldWatch & ~Copyable>(
+        _ match: Touch, _ wait: inout TouchWait, until last: Deadline, beside watch: inout Watch
+    ) -> Touch {
+        if last.hasPassed { return .timedOut(fingerSeen: true) }
+        guard wait.ending == nil, let event = watch.attend() else { return match }
+        switch event {
+        // Enter and the touch came together, and the touch is as good.
+        case .answered: return match
+        case .cancelled, .timedOut, .left:
+            wait.ending = .setAside(event, fingerSeen: true)
+            return .setAside(event, fingerSeen: true)
         }
     }
 

@@ -25,6 +25,18 @@ enum SmallFile {
         }
     }
 
+    /// Where a symbolic link leads, or nil where there is none or it is longer than PATH_MAX.
+    static func target(of path: [UInt8]) -> [UInt8]? {
+        var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        // SAFETY: the path is terminated, the buffer has the length that is passed, and both outlive the call.
+        let count = unsafe target.withUnsafeMutableBytes { buffer in
+            guard let start = unsafe buffer.baseAddress?.assumingMemoryBound(to: CChar.self) else { return -1 }
+            return unsafe readlink(path.map { CChar(bitPattern: $0) } + [0], start, buffer.count)
+        }
+        guard count > 0, count < target.count else { return nil }
+        return Array(target[..<count])
+    }
+
     /// The names in a folder; none where it cannot be read.
     static func names(in path: [UInt8]) -> [[UInt8]] {
         // SAFETY: the path is terminated and outlives the call.

@@ -13,12 +13,7 @@ package struct SystemClock: Clock, ~Copyable {
     package init(bootFile: [UInt8]) { self.bootFile = bootFile.map { CChar(bitPattern: $0) } + [0] }
 
     package mutating func now() throws(ClockUnreadable) -> BootInstant {
-        // CLOCK_BOOTTIME counts while the machine sleeps, and clock_settime(2) does not move it.
-        var time = timespec()
-        // SAFETY: `time` is ours and outlives the call.
-        guard unsafe clock_gettime(CLOCK_BOOTTIME, &time) == 0, let seconds = UInt64(exactly: time.tv_sec) else {
-            throw ClockUnreadable()
-        }
+        guard let seconds = SystemClock.secondsSinceBoot else { throw ClockUnreadable() }
         // SAFETY: the path is terminated and outlives the call.
         let raw = unsafe signet_openat(AT_FDCWD, bootFile, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0)
         guard raw >= 0 else { throw ClockUnreadable() }
@@ -30,6 +25,16 @@ package struct SystemClock: Clock, ~Copyable {
             let boot = BootIdentity(text: text.span.extracting(0..<count))
         else { throw ClockUnreadable() }
         return BootInstant(boot: boot, seconds: seconds)
+    }
+
+    /// Seconds since this boot; nil where the clock cannot be read.
+    ///
+    /// CLOCK_BOOTTIME counts while the machine sleeps, and clock_settime(2) does not move it.
+    static var secondsSinceBoot: UInt64? {
+        var time = timespec()
+        // SAFETY: `time` is ours and outlives the call.
+        guard unsafe clock_gettime(CLOCK_BOOTTIME, &time) == 0 else { return nil }
+        return UInt64(exactly: time.tv_sec)
     }
 
     package mutating func wallTime() -> Int64 {

@@ -107,7 +107,7 @@ import Testing
 
     // Would catch a signal that ends the program while the terminal has the field's modes, or that leaves a part of it on
     // the screen.
-    @Test(arguments: [SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGALRM])
+    @Test(arguments: [SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGALRM, SIGXCPU])
     func aSignalEndsTheProgramWithTheTerminalAsItWas(_ number: CInt) throws {
         try Enrolled.with { alice in
             for (words, user, variables) in programs(alice).prefix(3) {

@@ -35,6 +35,30 @@ import Testing
         }
     }
 
+    // Would catch a locker that Ctrl-Z opens: it has switched signals from keys off, and a prompt makes them for it.
+    @Test func aProgramWithoutSignalsFromKeysIsNeitherStoppedNorInterrupted() throws {
+        try Enrolled.with { alice in
+            try Signet.alone { service in
+                let shell = try Shell(.bash)
+                let locker = "\(World.tools)/pamhost --conversation field --rounds 2 \(service) \(alice.user.name)"
+                try shell.run("stty -isig -icanon -echo; \(locker); stty isig icanon echo")
+                try shell.terminal.waitFor("PIN: ")
+                try shell.terminal.waitForModes { $0.isField }
+                try shell.terminal.type("80\u{1A}63")
+                try shell.terminal.waitForMasks(4)
+                let process = try #require(Processes.children(of: shell.terminal.process, named: "pamhost").first)
+                #expect(Processes.state(process) != "T")
+                try shell.terminal.type("\u{03}")
+                try shell.terminal.waitFor("round 1: code 7")
+                try shell.terminal.waitFor("PIN: ")
+                try shell.terminal.waitForModes { $0.isField }
+                try shell.terminal.type(line: Enrolled.pin)
+                try shell.terminal.waitFor("round 2: code 0")
+                try shell.waitForPrompt()
+            }
+        }
+    }
+
     /// What stops a program.
     enum Stop: CaseIterable {
         case key, stopSignal, outside

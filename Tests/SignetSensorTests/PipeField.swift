@@ -11,6 +11,8 @@ final class PipeField: FieldWatch, @unchecked Sendable {
     var end: Date?
     /// Takes nothing and says nothing, as no field may.
     var isBroken = false
+    /// How long the program is stopped when the field is looked at for the first time, in microseconds.
+    var stop: UInt32 = 0
     private(set) var looks = 0
 
     init() {
@@ -53,6 +55,7 @@ final class PipeField: FieldWatch, @unchecked Sendable {
 
     func attend() -> FieldEvent? {
         looks += 1
+        if looks == 1, stop > 0 { usleep(stop) }
         if isBroken { return nil }
         if signals >= 0 {
             var byte: UInt8 = 0

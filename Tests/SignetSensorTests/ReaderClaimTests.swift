@@ -192,33 +192,61 @@ extension SensorTests {
             #expect(stat(claims, &about) == 0 && about.st_mode & 0o7777 == 0o700 && about.st_uid == 0)
         }
 
+        /// Catches a reader that a user keeps from everybody with a frozen control group, which does not show as stopped.
+        @Test func aClaimGrowsOld() throws {
+            let stage = try Stage()
+            let claims = stage.folder + "/claims"
+            let first = try ReaderClaim(Self.identity, in: Self.bytes(claims))
+            let path = claims + "/" + (try FileManager.default.contentsOfDirectory(atPath: claims)[0])
+            let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
+            let began = bytes.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            let now = try #require(SystemClock.secondsSinceBoot)
+            #expect(bytes.count == 8 && began <= now && now - began < 5)
+            for (age, isOver) in [(UInt64(100), false), (ClaimAge.limit + 5, true)] {
+                let beginning = now - min(age, now)
+                let old = (0..<8).map { UInt8(truncatingIfNeeded: beginning >> UInt64(8 * $0)) }
+                // In place: the lock is the file's.
+                let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+                try handle.write(contentsOf: old)
+                try handle.close()
+                let file = FileDescriptor(owning: open(path, O_RDONLY | O_CLOEXEC))
+                #expect(ClaimAge.isOver(in: file) == isOver)
+            }
+            _ = consume first
+        }
+
         /// Catches a program's name that acts on the terminal, a wrong terminal, and a stopped holder that blocks everybody.
         @Test func holdersAreNamed() throws {
             let stage = try Stage()
             let folder = stage.folder + "/proc/42"
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             func holder(_ name: String, _ stat: String) throws -> ReaderHolder? {
-                try Data(name.utf8).write(to: URL(fileURLWithPath: folder + "/comm"))
+                // What its starter called it must not count.
+                try Data("PIN expired\n".utf8).write(to: URL(fileURLWithPath: folder + "/comm"))
+                unlink(folder + "/exe")
+                if !name.isEmpty { #expect(symlink(name, folder + "/exe") == 0) }
                 try Data(stat.utf8).write(to: URL(fileURLWithPath: folder + "/stat"))
                 return ReaderHolder(process: 42, root: Self.bytes(stage.folder))
             }
-            let cases: [(comm: String, stat: String, words: String?, stopped: Bool)] = [
-                ("sudo\n", "42 (sudo) S 1 42 42 34819 42 0", "sudo on pts/3", false),
-                ("su\n", "42 (su) S 1 42 42 34816 42 0", "su on pts/0", false),
-                ("su\n", "42 (su) S 1 42 42 1083395 42 0", "su on pts/259", false),
-                ("su\n", "42 (su) S 1 42 42 1281 42 0", "su", false),
-                ("login\n", "42 (login) S 1 42 42 1025 42 0", "login on tty1", false),
-                ("login\n", "42 (login) S 1 42 42 1088 42 0", "login on ttyS0", false),
-                ("polkit-agent-he\n", "42 (polkit-agent-he) S 1 42 42 0 -1 0", "polkit-agent-he", false),
-                ("a) S (b\n", "42 (a) S (b) T 1 42 42 34816 42 0", "a) S (b on pts/0", true),
-                ("\u{1B}[2J\n", "42 (x) t 1 42 42 0 -1 0", "?[2J", true),
-                ("su\n", "42 (su) S 1 42 42 -5 42 0", "su", false),
-                ("su\n", "42 (su) S 1 42 42 99999999999 42 0", "su", false),
-                ("su\n", "42 (su", nil, false), ("\n", "42 () S 1 42 42 34816 42 0", nil, false),
-                ("su\n", "", nil, false), ("su\n", "42 (su) S 1", nil, false),
+            let cases: [(exe: String, stat: String, words: String?, stopped: Bool)] = [
+                ("/usr/bin/sudo", "42 (sudo) S 1 42 42 34819 42 0", "sudo on pts/3", false),
+                ("/usr/bin/su", "42 (su) S 1 42 42 34816 42 0", "su on pts/0", false),
+                ("/usr/bin/su", "42 (su) S 1 42 42 1083395 42 0", "su on pts/259", false),
+                ("/usr/bin/su", "42 (su) S 1 42 42 1281 42 0", "su", false),
+                ("/usr/bin/login", "42 (login) S 1 42 42 1025 42 0", "login on tty1", false),
+                ("/usr/bin/login", "42 (login) S 1 42 42 1088 42 0", "login on ttyS0", false),
+                ("/usr/bin/polkit-agent-he", "42 (polkit-agent-he) S 1 42 42 0 -1 0", "polkit-agent-he", false),
+                ("/usr/bin/a) S (b", "42 (a) S (b) T 1 42 42 34816 42 0", "a) S (b on pts/0", true),
+                ("/usr/bin/\u{1B}[2J", "42 (x) t 1 42 42 0 -1 0", "?[2J", true),
+                ("/usr/bin/su", "42 (su) S 1 42 42 -5 42 0", "su", false),
+                ("/usr/bin/su", "42 (su) S 1 42 42 99999999999 42 0", "su", false),
+                ("/usr/bin/su", "42 (su", nil, false), ("", "42 () S 1 42 42 34816 42 0", nil, false),
+                ("/usr/bin/su", "", nil, false), ("/usr/bin/su", "42 (su) S 1", nil, false),
             ]
+            let upgraded = try holder("/usr/bin/sudo (deleted)", "42 (sudo) S 1 42 42 34819 42 0")
+            #expect(upgraded?.words == Self.bytes("sudo on pts/3"))
             for entry in cases {
-                let found = try holder(entry.comm, entry.stat)
+                let found = try holder(entry.exe, entry.stat)
                 #expect(found.map { String(decoding: $0.words, as: UTF8.self) } == entry.words, "\(entry)")
                 #expect((found?.isStopped ?? false) == entry.stopped, "\(entry)")
             }

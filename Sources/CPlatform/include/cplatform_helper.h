@@ -42,6 +42,9 @@ void signet_release_signals(const sigset_t *_Nonnull held);
 /// the caller ignores does not count.
 int signet_pending_signal(void);
 
+/// Whether the program leaves this signal to the kernel.
+int signet_acts_by_default(int number);
+
 /// Takes a blocked signal off, if it is pending; whether it was.
 int signet_take_pending(int number);
 

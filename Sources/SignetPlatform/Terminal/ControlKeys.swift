@@ -9,18 +9,20 @@ struct ControlKeys: Equatable, Sendable {
     /// Take all: VKILL, VWERASE.
     var kill: UInt8?
     var wordErase: UInt8?
-    /// Cancel: VINTR, VQUIT, VEOF.
-    var interrupt: UInt8?
-    var quit: UInt8?
+    /// Cancel and interrupt the job: VINTR, VQUIT. nil where the terminal makes no signals of keys: a program that has
+    /// switched that off, a locker for one, must not get from us what it shuts out (termios(3), ISIG).
+    var interrupt: UInt8? = 0x03
+    var quit: UInt8? = 0x1C
+    /// Cancels: VEOF.
     var endOfFile: UInt8?
-    /// Stops the program: VSUSP.
-    var suspend: UInt8?
+    /// Stops the program: VSUSP; nil as above.
+    var suspend: UInt8? = 0x1A
 
     init() {}
 
     init(_ modes: termios) {
-        var modes = modes
-        self = ControlKeys.withCharacters(of: &modes) { characters in
+        var copy = modes
+        self = ControlKeys.withCharacters(of: &copy) { characters in
             func control(_ index: Int32) -> UInt8? {
                 let character = characters[Int(index)]
                 // 0 is _POSIX_VDISABLE: no key.
@@ -30,10 +32,11 @@ struct ControlKeys: Equatable, Sendable {
             keys.erase = control(VERASE)
             keys.kill = control(VKILL)
             keys.wordErase = control(VWERASE)
-            keys.interrupt = control(VINTR)
-            keys.quit = control(VQUIT)
+            let signals = modes.c_lflag & tcflag_t(ISIG) != 0
+            keys.interrupt = signals ? control(VINTR) : nil
+            keys.quit = signals ? control(VQUIT) : nil
             keys.endOfFile = control(VEOF)
-            keys.suspend = control(VSUSP)
+            keys.suspend = signals ? control(VSUSP) : nil
             return keys
         }
     }

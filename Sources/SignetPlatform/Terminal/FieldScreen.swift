@@ -25,7 +25,7 @@ public struct FieldScreen: ~Copyable {
         guard modes.areTaken else { return }
         let width = device.width()
         device.write(view.hiding(width: width) + keypad.hiding(width: width) + reports(false))
-        modes.giveBack(device)
+        modes.isGivenBack(device)
         // The signals are let go by their owner, after the modes.
     }
 
@@ -64,7 +64,6 @@ public struct FieldScreen: ~Copyable {
         hide()
         write(reports(false))
         modes.giveBack(device)
-        modes.forget()
     }
 
     /// Draws the field so, with a bell where a key was refused.

@@ -11,7 +11,7 @@ public struct FieldSignals: ~Copyable {
 
     /// What a signal means for a field.
     enum News {
-        /// INT, QUIT, TERM, HUP or ALRM is pending.
+        /// INT, QUIT, TERM, HUP, ALRM or another signal that would end the program is pending.
         case end
         /// TSTP is pending.
         case stop
@@ -61,6 +61,8 @@ public struct FieldSignals: ~Copyable {
     deinit {
         guard descriptor >= 0 else { return }
         _ = CPlatform.close(descriptor)
+        _ = signet_take_pending(SIGCONT)
+        _ = signet_take_pending(SIGWINCH)
         // SAFETY: as in `release`; the copy is needed since a deinit does not change its value.
         var held = held
         unsafe signet_release_signals(&held)

@@ -101,10 +101,9 @@ struct KeyDecoder: Sendable {
         if byte == controls.erase { return .backspace }
         if byte == controls.kill || byte == controls.wordErase { return .clear }
         switch byte {
-        case 0x03, 0x1C: return .interrupt
-        case 0x04: return .cancel
+        // Where these make no signal they still leave the prompt.
+        case 0x03, 0x04, 0x1C: return .cancel
         case 0x09: return .tab
-        case 0x1A: return .stop
         case 0x08, 0x7F: return .backspace
         case 0x15, 0x17: return .clear
         default: return .ignored

@@ -30,14 +30,16 @@ struct PrintableText {
         }
         let all = Array(bytes[(position - 1)..<(position + length)])
         position += length
-        guard !PrintableText.steers(scalar) else { return .unknown }
+        // An overlong form hides what it stands for, and above U+10FFFF nothing does (RFC 3629, section 3).
+        let least: [UInt32] = [0, 0x80, 0x800, 0x10000]
+        guard scalar >= least[length], scalar <= 0x10FFFF, !PrintableText.steers(scalar) else { return .unknown }
         return Character(bytes: all, columns: PrintableText.columns(of: scalar))
     }
 
     /// C1 control characters, line and paragraph separators, and what turns the direction of writing.
     private static func steers(_ scalar: UInt32) -> Bool {
         switch scalar {
-        case 0x80...0x9F, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF, 0xD800...0xDFFF: true
+        case 0x80...0x9F, 0x61C, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF, 0xD800...0xDFFF: true
         default: false
         }
     }

@@ -97,18 +97,16 @@ struct TerminalDevice: ~Copyable {
 
     /// Reads one byte, if there is one, straight into guarded memory.
     borrowing func readByte(into place: inout SecretBytes) -> Reading {
-        while true {
-            let raw = descriptor.raw
-            let count = place.withMutableBytes { span in
-                unsafe span.withUnsafeMutableBytes { buffer in
-                    // SAFETY: the kernel writes at most one byte, and no more than the place has.
-                    unsafe CPlatform.read(raw, buffer.baseAddress, min(1, buffer.count))
-                }
+        let raw = descriptor.raw
+        let count = place.withMutableBytes { span in
+            unsafe span.withUnsafeMutableBytes { buffer in
+                // SAFETY: the kernel writes at most one byte, and no more than the place has.
+                unsafe CPlatform.read(raw, buffer.baseAddress, min(1, buffer.count))
             }
-            if count == 1 { return .byte }
-            let reason = count < 0 ? signet_errno() : EIO
-            if reason == EINTR { continue }
-            return reason == EAGAIN ? .nothing : .end
         }
+        if count == 1 { return .byte }
+        let reason = count < 0 ? signet_errno() : EIO
+        // Interrupted: whoever reads comes again, and counts how often.
+        return reason == EAGAIN || reason == EINTR ? .nothing : .end
     }
 }

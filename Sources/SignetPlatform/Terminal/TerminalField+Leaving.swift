@@ -46,6 +46,8 @@ extension TerminalField {
 
     /// Lets the program be stopped as the terminal would have done it; returns once it goes on in the foreground.
     private mutating func stop(_ departure: Departure) throws(ConversationError) {
+        // Whoever is to end does not stop first, and writes its line in the journal before.
+        if screen.held.next() == .end { return try end() }
         // A TSTP that is pending acts in here.
         screen.giveBack()
         // Stops nothing where it is ignored or nobody could let the job go on; then it goes on at once.
@@ -56,10 +58,19 @@ extension TerminalField {
         guard screen.take() else { throw .unusable }
     }
 
+    /// A signal that ends the program came meanwhile: it acts when the caller has settled and journalled what is open.
+    private mutating func end() throws(ConversationError) {
+        finish(.cancelled)
+        throw .cancelled
+    }
+
     /// Waits for the foreground in the kernel's own way: who reads in the background is stopped by SIGTTIN, and finds an
     /// error where that cannot be.
     private borrowing func awaitForeground() throws(ConversationError) {
         guard var nothing = SecretBytes(count: 1) else { throw .unusable }
+        // With a handler the read would be restarted, and the signal sent to the whole job, without end (tty_ioctl(4),
+        // signal(7)): nobody stops there.
+        guard screen.device.isForeground() || signet_acts_by_default(SIGTTIN) == 1 else { throw .cancelled }
         // The bound is for a kernel that does neither; each turn is a time that somebody let the job go on.
         for _ in 0..<1000 {
             if screen.device.isForeground() { return }
@@ -77,7 +88,7 @@ extension TerminalField {
             guard phase == .open else { break }
             if let news = screen.held.next() {
                 switch news {
-                case .end: throw .cancelled
+                case .end: return try end()
                 case .stop: return leave(.stopSignal)
                 case .resumed: _ = screen.takeAgain()
                 case .resized: break
@@ -97,8 +108,7 @@ extension TerminalField {
             case .cancel: throw .cancelled
             case .interrupt:
                 isInterrupted = true
-                finish(.cancelled)
-                throw .cancelled
+                return try end()
             case .stop: return leave(.stopKey)
             case .focusIn: return
             default:

@@ -7,6 +7,9 @@ internal import CPlatform
 struct TerminalModes {
     /// The modes to go back to; nil where nothing was changed.
     private var before: termios?
+    /// Modes that could not be given back, for another job had the terminal: should it still have ours when it comes
+    /// back, these are the person's.
+    private var owed: termios?
 
     /// Whether there are modes to go back to.
     var areTaken: Bool { before != nil }
@@ -23,12 +26,14 @@ struct TerminalModes {
         var now = termios()
         // SAFETY: `now` is ours and outlives the call.
         guard unsafe tcgetattr(raw, &now) == 0 else { return false }
+        if let owed, TerminalModes.areHidden(now) { now = owed }
         controls = ControlKeys(now)
         before = now
         guard set(TerminalModes.hidden(now), raw) else {
             before = nil
             return false
         }
+        owed = nil
         return true
     }
 
@@ -37,8 +42,10 @@ struct TerminalModes {
         var now = termios()
         // SAFETY: `now` is ours and outlives the call.
         guard unsafe tcgetattr(device.descriptor.raw, &now) == 0 else { return false }
-        return now.c_lflag & tcflag_t(ECHO | ICANON | ISIG) == 0
+        return TerminalModes.areHidden(now)
     }
+
+    private static func areHidden(_ modes: termios) -> Bool { modes.c_lflag & tcflag_t(ECHO | ICANON | ISIG) == 0 }
 
     /// Takes it again after somebody else may have changed the modes; those to go back to stay what they were.
     borrowing func takeAgain(_ device: borrowing TerminalDevice) -> Bool {
@@ -50,13 +57,17 @@ struct TerminalModes {
     ///
     /// A process that was put in the background meanwhile would be stopped by SIGTTOU (tcsetattr(3)); the shell that put
     /// it there has set its own modes.
-    borrowing func giveBack(_ device: borrowing TerminalDevice) {
-        guard let before, device.isForeground() else { return }
-        _ = set(before, device.descriptor.raw)
+    mutating func giveBack(_ device: borrowing TerminalDevice) {
+        if !isGivenBack(device) { owed = before }
+        before = nil
     }
 
-    /// Forgets the modes to go back to.
-    mutating func forget() { before = nil }
+    /// As above, for somebody who goes away and has nothing to remember; whether it could be done.
+    @discardableResult
+    borrowing func isGivenBack(_ device: borrowing TerminalDevice) -> Bool {
+        guard let before, device.isForeground() else { return false }
+        return set(before, device.descriptor.raw)
+    }
 
     private borrowing func set(_ modes: termios, _ raw: Int32) -> Bool {
         var modes = modes

@@ -110,6 +110,7 @@ final class FieldTerminal {
 
 func termiosWith(erase: UInt8, interrupt: UInt8) -> termios {
     var modes = termios()
+    modes.c_lflag = tcflag_t(ISIG)
     ControlKeys.withCharacters(of: &modes) { characters in
         characters[Int(VERASE)] = erase
         characters[Int(VINTR)] = interrupt

@@ -114,6 +114,18 @@ import Testing
         terminal.expectScreen([])
     }
 
+    /// Catches a locker that Ctrl-Z stops or Ctrl-C interrupts: it has switched signals from keys off, and we make them.
+    @Test(arguments: ["\u{3}", "\u{1C}"]) func aTerminalWithoutSignalsFromKeys(interrupt: String) throws {
+        let terminal = FieldTerminal()
+        terminal.makeRaw()
+        var field = try opened(terminal, FieldStyle(interruptsJob: true))
+        terminal.type("1\u{1A}")
+        terminal.expect(["PIN: *"], &field)
+        terminal.type(interrupt)
+        #expect(answer(&field) == .failure(.cancelled))
+        #expect(!field.isInterrupted && signet_take_pending(SIGINT) == 0 && signet_take_pending(SIGTSTP) == 0)
+    }
+
     /// Catches Enter that answers nothing beside a reader, or does not answer where nothing is an answer.
     @Test func enterAlone() throws {
         let terminal = FieldTerminal()
