@@ -14,12 +14,12 @@ extension SensorTests {
             identity: identity, name: [97], stages: 5, swipes: false, identifies: true, storesPrints: false,
             listsPrints: false)
 
-        private static let opened: [SensorEvent] = [
+        static let opened: [SensorEvent] = [
             .reader(description), .opened(presence: [.host], foreignPrints: 0),
         ]
 
         /// A script that sends these events and then does `ending`.
-        private func standIn(_ stage: Stage, _ events: [SensorEvent], _ ending: String) throws -> String {
+        func standIn(_ stage: Stage, _ events: [SensorEvent], _ ending: String) throws -> String {
             let lines = try events.map { "printf '\(try escaped($0))' >&3" }
             return try stage.script((lines + [ending]).joined(separator: "\n"))
         }
@@ -32,7 +32,7 @@ extension SensorTests {
         }
 
         /// Opens a stand-in, or its real reader, for one print.
-        private func open(_ sensor: inout SensorClient) throws {
+        func open(_ sensor: inout SensorClient) throws {
             _ = try sensor.open(Self.identity, for: try set(), gallery: [0])
         }
 
@@ -221,37 +221,6 @@ extension SensorTests {
             for _ in 0..<500 where !FileManager.default.fileExists(atPath: stage.folder + "/sent") { usleep(5_000) }
             field.press("e")
             #expect(sensor.awaitTouch(seconds: 5, beside: &field) == .matched(index: 0))
-            sensor.stopListening()
-        }
-
-        /// Catches a match that lets in who has cancelled or left before anybody looked at it.
-        @Test(arguments: [("c", FieldEvent.cancelled), ("l", .left)])
-        func aMatchThatNobodyWaitsFor(key: String, event: FieldEvent) throws {
-            let stage = try Stage()
-            let events = Self.opened + [.armed, .fingerSeen, .matched(index: 0)]
-            var sensor = client(try standIn(stage, events, "touch '\(stage.folder)/sent'; exec sleep 30"))
-            try open(&sensor)
-            var field = PipeField()
-            try sensor.arm(beside: &field)
-            for _ in 0..<500 where !FileManager.default.fileExists(atPath: stage.folder + "/sent") { usleep(5_000) }
-            field.press(key)
-            #expect(sensor.awaitTouch(seconds: 5, beside: &field) == .setAside(event, fingerSeen: true))
-            sensor.stopListening()
-        }
-
-        /// Catches a program that was stopped with its reader armed, and takes the touch that was meant for something else
-        /// when it goes on.
-        @Test func aMatchLongAfterTheDeadline() throws {
-            let stage = try Stage()
-            let ending = "sleep 0.3; printf '\(try escaped(.matched(index: 0)))' >&3; exec sleep 30"
-            var sensor = client(try standIn(stage, Self.opened + [.armed], ending))
-            try open(&sensor)
-            var field = PipeField()
-            try sensor.arm(beside: &field)
-            field.stop = 1_300_000
-            field.press("x")
-            let touch = sensor.awaitTouch(seconds: 0, beside: &field)
-            #expect(touch == .timedOut(fingerSeen: true))
             sensor.stopListening()
         }
 

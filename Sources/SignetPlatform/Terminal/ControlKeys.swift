@@ -9,8 +9,10 @@ struct ControlKeys: Equatable, Sendable {
     /// Take all: VKILL, VWERASE.
     var kill: UInt8?
     var wordErase: UInt8?
-    /// Cancel and interrupt the job: VINTR, VQUIT. nil where the terminal makes no signals of keys: a program that has
-    /// switched that off, a locker for one, must not get from us what it shuts out (termios(3), ISIG).
+    /// Cancel and interrupt the job: VINTR, VQUIT.
+    ///
+    /// nil where the terminal makes no signals of keys: a program that has switched that off, a locker for one, must not
+    /// get from us what it shuts out (termios(3), ISIG).
     var interrupt: UInt8? = 0x03
     var quit: UInt8? = 0x1C
     /// Cancels: VEOF.

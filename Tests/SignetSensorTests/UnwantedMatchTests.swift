@@ -1,0 +1,39 @@
+import Foundation
+import SignetEngine
+import SignetPlatform
+import SignetPolicy
+import SignetRecords
+import Testing
+
+extension SensorTests.SetAsideTests {
+    /// Catches a match that lets in who has cancelled or left before anybody looked at it.
+    @Test(arguments: [("c", FieldEvent.cancelled), ("l", .left)])
+    func aMatchThatNobodyWaitsFor(key: String, event: FieldEvent) throws {
+        let stage = try Stage()
+        let events = Self.opened + [.armed, .fingerSeen, .matched(index: 0)]
+        var sensor = client(try standIn(stage, events, "touch '\(stage.folder)/sent'; exec sleep 30"))
+        try open(&sensor)
+        var field = PipeField()
+        try sensor.arm(beside: &field)
+        for _ in 0..<500 where !FileManager.default.fileExists(atPath: stage.folder + "/sent") { usleep(5_000) }
+        field.press(key)
+        #expect(sensor.awaitTouch(seconds: 5, beside: &field) == .setAside(event, fingerSeen: true))
+        sensor.stopListening()
+    }
+
+    /// Catches a program that was stopped with its reader armed, and takes the touch that was meant for something else
+    /// when it goes on.
+    @Test func aMatchLongAfterTheDeadline() throws {
+        let stage = try Stage()
+        let ending = "sleep 0.3; printf '\(try escaped(.matched(index: 0)))' >&3; exec sleep 30"
+        var sensor = client(try standIn(stage, Self.opened + [.armed], ending))
+        try open(&sensor)
+        var field = PipeField()
+        try sensor.arm(beside: &field)
+        field.stop = 1_300_000
+        field.press("x")
+        let touch = sensor.awaitTouch(seconds: 0, beside: &field)
+        #expect(touch == .timedOut(fingerSeen: true))
+        sensor.stopListening()
+    }
+}
