@@ -88,7 +88,7 @@ extension SensorClient {
             switch try nextOfTouch(until: deadline, wait, beside: &watch) {
             case .event(let event):
                 guard let touch = try touch(for: event, &wait) else { continue }
-                guard case .matched = touch, wait.ending == nil || !last.hasPassed else { return touch }
+                guard case .matched = touch else { return touch }
                 return stillWanted(touch, &wait, until: last, beside: &watch)
             case .field(let event): wait.ending = .setAside(event, fingerSeen: false)
             case .signal: wait.ending = .interrupted(fingerSeen: false)

@@ -21,6 +21,22 @@ extension SensorTests.SetAsideTests {
         sensor.stopListening()
     }
 
+    /// Catches the same where the wait was over by itself, and only the helper's answer was still to come.
+    @Test func aMatchLongAfterTheCancel() throws {
+        let stage = try Stage()
+        let ending = "sleep 0.4; printf '\(try escaped(.matched(index: 0)))' >&3; exec sleep 30"
+        var sensor = client(try standIn(stage, Self.opened + [.armed], ending))
+        try open(&sensor)
+        var field = PipeField()
+        try sensor.arm(beside: &field)
+        field.stop = 1_300_000
+        let typing = field.press("x", after: 100)
+        let touch = sensor.awaitTouch(seconds: 0, beside: &field)
+        #expect(touch == .timedOut(fingerSeen: true))
+        typing.join()
+        sensor.stopListening()
+    }
+
     /// Catches a program that was stopped with its reader armed, and takes the touch that was meant for something else
     /// when it goes on.
     @Test func aMatchLongAfterTheDeadline() throws {
