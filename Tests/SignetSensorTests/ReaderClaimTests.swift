@@ -211,6 +211,8 @@ extension SensorTests {
                 try handle.close()
                 let file = FileDescriptor(owning: open(path, O_RDONLY | O_CLOEXEC))
                 #expect(ClaimAge.isOver(in: file) == isOver)
+                // The lock of this very process has no holder that it could name.
+                #expect(Self.refusal(in: claims) == (isOver ? .impossible : .held(by: nil)))
             }
             _ = consume first
         }

@@ -82,6 +82,24 @@ import Testing
         }
     }
 
+    /// Catches a signal that ends an absence and acts before the caller has settled and journalled what is open.
+    @Test func endingAnAbsence() throws {
+        try unblocked {
+            let terminal = FieldTerminal()
+            do {
+                var field = try opened(terminal)
+                terminal.type("\u{1B}[O")
+                #expect(terminal.event(&field) == .left)
+                raise(SIGTERM)
+                var failure: ConversationError?
+                do throws(ConversationError) { try field.awaitReturn("PIN: ") } catch { failure = error }
+                #expect(failure == .cancelled && !field.isOpen && terminal.isAsBefore)
+                #expect(isBlocked(SIGTERM) && signet_take_pending(SIGTERM) == 1)
+            }
+            #expect(!isBlocked(SIGTERM))
+        }
+    }
+
     /// Catches a sudo that is stopped from outside with its ticket's lock.
     @Test func whoMustNotStopDoesNot() throws {
         let terminal = FieldTerminal()
