@@ -6,7 +6,7 @@ internal import CPlatform
 /// the mask is restored.
 public struct HeldSignals: ~Copyable {
     /// Polls readable while a signal is pending; -1 while nothing is held.
-    private(set) var descriptor: Int32 = -1
+    package private(set) var descriptor: Int32 = -1
     /// The caller's mask.
     private var mask = sigset_t()
 

@@ -1,4 +1,5 @@
 internal import CPlatform
+internal import SignetPlatform
 
 /// A screen of the command line while it stands on the terminal: the one owner of all that has to be put back.
 ///
@@ -10,10 +11,7 @@ struct AlternateScreen: ~Copyable {
     private let terminal: Terminal
     /// The modes to go back to.
     private let modes: termios
-    /// The signal mask to go back to.
-    private let mask: sigset_t
-    /// signalfd(2) of the held signals, which are looked at and never taken.
-    private let signals: Int32
+    private let signals: HeldSignals
     /// Whether it still stands there.
     private(set) var isShown = true
 
@@ -28,21 +26,15 @@ struct AlternateScreen: ~Copyable {
     /// Enters the screen; nil where the terminal cannot be opened or refuses, and then nothing has changed.
     init?(path: String = Terminal.controlling, _ keys: Keys) {
         guard let terminal = Terminal(path: path) else { return nil }
-        var mask = sigset_t()
-        // SAFETY: `mask` lives through the call, which fills it.
-        let signals = unsafe signet_hold_signals(&mask)
-        guard signals >= 0 else { return nil }
+        var signals = HeldSignals()
+        guard signals.hold() else { return nil }
         var modes = termios()
         // SAFETY: `modes` lives through the call.
         guard unsafe tcgetattr(terminal.raw, &modes) == 0, AlternateScreen.set(modes, for: keys, on: terminal) else {
-            _ = close(signals)
-            // SAFETY: `mask` was filled above.
-            unsafe signet_release_signals(&mask)
             return nil
         }
         self.terminal = terminal
         self.modes = modes
-        self.mask = mask
         self.signals = signals
         self.terminal.write("\u{1B}[?1049h" + AlternateScreen.erase)
     }
@@ -85,7 +77,7 @@ struct AlternateScreen: ~Copyable {
     /// Waits at most some milliseconds for a key, a signal, or another size than `columns`.
     borrowing func awaitChange(milliseconds: Int32, columns: Int) -> Happening {
         var watched = [
-            pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: terminal.raw, events: Int16(POLLIN), revents: 0),
         ]
         // A new size has no descriptor here: it is looked for a few times a second.
@@ -119,10 +111,7 @@ struct AlternateScreen: ~Copyable {
     }
 
     deinit {
+        // A signal that is pending acts after this, when `signals` goes away.
         if isShown { AlternateScreen.restore(terminal, modes) }
-        _ = close(signals)
-        var mask = mask
-        // SAFETY: `mask` was filled when the signals were held. One that is pending acts now.
-        unsafe signet_release_signals(&mask)
     }
 }

@@ -10,7 +10,7 @@ struct Terminal: ~Copyable {
 
     /// How long a write waits for a terminal that takes nothing, in milliseconds: Ctrl-S stops it for as long as somebody
     /// likes, and signals may be held meanwhile.
-    private static let patience: Int64 = 2000
+    private static let patience = 2000
 
     /// Opens the controlling terminal; nil where there is none (tty(4)).
     init?() { self.init(path: Terminal.controlling) }
@@ -42,33 +42,6 @@ struct Terminal: ~Copyable {
 
     /// Writes bytes; what cannot be written in time is lost, for nothing depends on it.
     borrowing func write(_ bytes: Span<UInt8>) {
-        let end = BootMilliseconds.now &+ Terminal.patience
-        var sent = 0
-        while sent < bytes.count {
-            // SAFETY: the buffer lives through the call, and `sent` lies within it.
-            let written = unsafe bytes.withUnsafeBytes { buffer in
-                unsafe CPlatform.write(descriptor.raw, buffer.baseAddress?.advanced(by: sent), buffer.count - sent)
-            }
-            if written > 0 {
-                sent += written
-                continue
-            }
-            let reason = written < 0 ? signet_errno() : EIO
-            guard reason == EINTR || reason == EAGAIN, BootMilliseconds.now < end else { return }
-            var room = pollfd(fd: descriptor.raw, events: Int16(POLLOUT), revents: 0)
-            // SAFETY: one entry, good for the call. An interruption only means another look.
-            if reason == EAGAIN { _ = unsafe poll(&room, 1, 100) }
-        }
-    }
-}
-
-/// Milliseconds since boot, the time that the machine sleeps included.
-enum BootMilliseconds {
-    /// The end of time where the clock cannot be read, so that every wait is over.
-    static var now: Int64 {
-        var time = timespec()
-        // SAFETY: `time` is good for the call.
-        guard unsafe clock_gettime(CLOCK_BOOTTIME, &time) == 0 else { return Int64.max / 2 }
-        return Int64(time.tv_sec) &* 1000 &+ Int64(time.tv_nsec) / 1_000_000
+        _ = descriptor.write(bytes, within: Terminal.patience)
     }
 }

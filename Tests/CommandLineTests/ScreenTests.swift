@@ -2,6 +2,7 @@ import CPlatform
 import CTerminal
 import Foundation
 import SignetEngine
+import SignetPlatform
 import SignetPolicy
 import SignetSecrets
 import Testing
@@ -55,9 +56,9 @@ private func showCode(on path: String, movesCursor: Bool = true, _ times: Exposu
     /// Catches a code that stands there as long as nobody comes, and somebody who comes back and does not know what to do.
     @Test func theTimeCoversTheCode() throws {
         let desk = try Desk()
-        let start = BootMilliseconds.now
+        let start = Deadline.now
         showCode(on: desk.path, .short)
-        #expect(BootMilliseconds.now - start >= 300)
+        #expect(Deadline.now - start >= 300)
         let transcript = desk.transcript()
         expectCovered(transcript)
         #expect(transcript.main.hasSuffix("down, make a new one with \"sudo signet recovery-code new\".\n"))
@@ -68,18 +69,18 @@ private func showCode(on path: String, movesCursor: Bool = true, _ times: Exposu
         let desk = try Desk()
         desk.type("\n\n")
         desk.awaitTypedLine()
-        let start = BootMilliseconds.now
+        let start = Deadline.now
         showCode(on: desk.path, .short)
-        #expect(BootMilliseconds.now - start >= 300)
+        #expect(Deadline.now - start >= 300)
         expectCovered(desk.transcript())
     }
 
     /// Catches a second Enter, or a terminal's own report, that covers a code which nobody has read yet.
     @Test func keysOfTheFirstMomentCoverNothing() throws {
         let desk = try Desk([.init(sign: pressKey) { $0.type("\n\u{1B}[I") }])
-        let start = BootMilliseconds.now
+        let start = Deadline.now
         showCode(on: desk.path, Exposure.Times(shown: 300, deaf: 300))
-        #expect(BootMilliseconds.now - start >= 300)
+        #expect(Deadline.now - start >= 300)
         expectCovered(desk.transcript())
     }
 

@@ -1,4 +1,5 @@
 import CPlatform
+import SignetPlatform
 import Testing
 
 @testable import signet
@@ -15,9 +16,9 @@ import Testing
         let desk = try Desk()
         guard let terminal = Terminal(path: desk.path) else { throw Failure(.no, "no terminal") }
         #expect(tcflow(terminal.raw, TCOOFF) == 0)
-        let start = BootMilliseconds.now
+        let start = Deadline.now
         terminal.write("lost")
-        #expect((1_900...30_000).contains(BootMilliseconds.now - start))
+        #expect((1_900...30_000).contains(Deadline.now - start))
         #expect(tcflow(terminal.raw, TCOON) == 0)
         terminal.write("seen")
         #expect(desk.transcript().all == "seen")

@@ -25,7 +25,7 @@ public struct FieldScreen: ~Copyable {
         guard modes.areTaken else { return }
         let width = device.width()
         device.write(view.hiding(width: width) + keypad.hiding(width: width) + reports(false))
-        modes.isGivenBack(device)
+        modes.restore(device)
         // The signals are let go by their owner, after the modes.
     }
 

@@ -122,7 +122,6 @@ struct SealedText: ~Copyable {
                 }
             }
         }
-        // What the cipher's vector code may have spilled: it keeps no more than its state and four blocks there.
-        sodium_stackzero(2048)
+        StackResidue.clear()
     }
 }

@@ -67,24 +67,7 @@ struct TerminalDevice: ~Copyable {
 
     private borrowing func write(_ bytes: Span<UInt8>, patience: Int) -> Bool {
         guard !bytes.isEmpty, isForeground() else { return true }
-        let deadline = Deadline(milliseconds: patience)
-        var sent = 0
-        while sent < bytes.count {
-            // SAFETY: the pointer and the length describe the rest of the span, which lives through the call.
-            let written = unsafe bytes.withUnsafeBytes { buffer in
-                unsafe CPlatform.write(descriptor.raw, buffer.baseAddress?.advanced(by: sent), buffer.count - sent)
-            }
-            if written > 0 {
-                sent += written
-                continue
-            }
-            let reason = written < 0 ? signet_errno() : EIO
-            guard reason == EINTR || reason == EAGAIN, !deadline.hasPassed else { return false }
-            var room = pollfd(fd: descriptor.raw, events: Int16(POLLOUT), revents: 0)
-            // SAFETY: one entry, good for the call. An interruption only means another look.
-            if reason == EAGAIN { _ = unsafe poll(&room, 1, deadline.pollTimeout) }
-        }
-        return true
+        return descriptor.write(bytes, within: patience)
     }
 
     /// What a read found.

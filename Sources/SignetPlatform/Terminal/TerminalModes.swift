@@ -58,13 +58,13 @@ struct TerminalModes {
     /// A process that was put in the background meanwhile would be stopped by SIGTTOU (tcsetattr(3)); the shell that put
     /// it there has set its own modes.
     mutating func giveBack(_ device: borrowing TerminalDevice) {
-        if !isGivenBack(device) { owed = before }
+        if !restore(device) { owed = before }
         before = nil
     }
 
     /// As above, for somebody who goes away and has nothing to remember; whether it could be done.
     @discardableResult
-    borrowing func isGivenBack(_ device: borrowing TerminalDevice) -> Bool {
+    borrowing func restore(_ device: borrowing TerminalDevice) -> Bool {
         guard let before, device.isForeground() else { return false }
         return set(before, device.descriptor.raw)
     }

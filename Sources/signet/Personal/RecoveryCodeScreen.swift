@@ -1,3 +1,4 @@
+internal import SignetPlatform
 internal import SignetSecrets
 
 /// How long a recovery code stands on the screen; the time is told to it.
@@ -62,12 +63,12 @@ struct RecoveryCodeScreen: ~Copyable {
 
     /// Shows the code until a key, a signal or the time covers it; the signal acts when this value goes away.
     mutating func show(_ code: borrowing SecretBytes, _ times: Exposure.Times) -> Exposure.Ending {
-        let exposure = Exposure(from: BootMilliseconds.now, times)
+        let exposure = Exposure(from: Deadline.now, times)
         var columns = screen.width
         draw(code, columns, seconds: times.shown / 1000)
         var happening = AlternateScreen.Happening.nothing
         while true {
-            switch exposure.step(after: happening, at: BootMilliseconds.now) {
+            switch exposure.step(after: happening, at: Deadline.now) {
             case .wait(let milliseconds): happening = screen.awaitChange(milliseconds: milliseconds, columns: columns)
             case .redraw:
                 columns = screen.width
