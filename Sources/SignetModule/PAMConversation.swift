@@ -10,11 +10,11 @@ internal import SignetSecrets
 /// Questions are asked at a field on the terminal, where Signet may read it, and else through the conversation, as one
 /// hidden field. Information goes to the terminal itself, where there is one, and is else held back: sudo prints what a
 /// module says on its standard output, where it breaks scripts.
-@safe struct PAMConversation: Conversation, ~Copyable {
+@safe struct PAMConversation: FieldConversation, ~Copyable {
     private let conversation: pam_conv?
     private var asked: Asked
     private var terminal: ControllingTerminal?
-    private var field: TerminalField?
+    var field: TerminalField?
     /// How the field looks; nil where there is none.
     private let style: FieldStyle?
     /// Whether it has its keypad now.
@@ -51,7 +51,7 @@ internal import SignetSecrets
     var hasField: Bool { field != nil }
 
     mutating func ask(_ prompt: Prompt) throws(ConversationError) -> SecretBytes {
-        let text = prompt.text(asked)
+        let text = label(of: prompt)
         if show(prompt, text), let answer = try field?.awaitAnswer(orEmpty: prompt == .pinOrTouch) { return answer }
         var response: UnsafeMutablePointer<pam_response>?
         guard let code = unsafe converse(PAM_PROMPT_ECHO_OFF, text, &response) else { throw .unusable }
@@ -63,7 +63,7 @@ internal import SignetSecrets
     /// Opens the field with this text, or puts it before what was typed already; false where there is no field.
     private mutating func show(_ prompt: Prompt, _ text: String) -> Bool {
         fitField(to: prompt)
-        if field?.isOpen == true {
+        if fieldIsOpen {
             field?.relabel(text)
             return true
         }
@@ -79,41 +79,9 @@ internal import SignetSecrets
         field = TerminalField(style)
     }
 
-    mutating func openField(_ prompt: Prompt) -> Bool { show(prompt, prompt.text(asked)) }
+    func label(of prompt: Prompt) -> String { prompt.text(asked) }
 
-    mutating func takeAnswer() throws(ConversationError) -> SecretBytes {
-        guard let answer = try field?.takeAnswer() else { throw .unusable }
-        return answer
-    }
-
-    mutating func awaitReturn(_ prompt: Prompt) throws(ConversationError) {
-        guard try field?.awaitReturn(prompt.text(asked)) != nil else { throw .unusable }
-    }
-
-    mutating func closeField() { field?.close() }
-
-    var keys: Int32 {
-        switch field {
-        case .some(let field): field.keys
-        case .none: -1
-        }
-    }
-
-    var signals: Int32 {
-        switch field {
-        case .some(let field): field.signals
-        case .none: -1
-        }
-    }
-
-    var patience: Int32 {
-        switch field {
-        case .some(let field): field.patience
-        case .none: -1
-        }
-    }
-
-    mutating func attend() -> FieldEvent? { field?.attend() ?? nil }
+    mutating func openField(_ prompt: Prompt) -> Bool { show(prompt, label(of: prompt)) }
 
     mutating func readerIsHeld(by holder: [UInt8]) { asked.holder = holder }
 
@@ -164,7 +132,7 @@ internal import SignetSecrets
 
     mutating func tell(_ notice: Notice) {
         if silent, notice.isSmallTalk { return }
-        if field?.isOpen == true {
+        if fieldIsOpen {
             guard let label = notice.label(asked, again: notice == lastLabel) else {
                 field?.say(notice.text(asked))
                 return

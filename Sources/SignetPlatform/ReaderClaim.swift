@@ -106,48 +106,28 @@ struct ReaderHolder: Equatable {
     /// `root` is put before /proc, for tests.
     init?(process: pid_t, root: [UInt8] = []) {
         guard process > 0 else { return nil }
-        let folder = root + Array("/proc/\(process)/".utf8)
-        guard let stat = SmallFile.read(folder + Array("stat".utf8), limit: 4096),
-            // The second field is the program's name in parentheses, and may hold spaces and parentheses itself.
-            let end = stat.lastIndex(of: UInt8(ascii: ")"))
-        else { return nil }
+        let folder = root + Array("/proc/\(process)".utf8)
+        guard let stat = ProcessStat(folder) else { return nil }
         // Escape sequences in a name would act on the reader's terminal.
         guard
             let program = ReaderHolder.program(folder).map({ name in
                 name.map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }
             })
         else { return nil }
-        // State and terminal: fields 3 and 7 of proc_pid_stat(5).
-        let fields = stat[(end + 1)...].split(separator: 0x20)
-        guard fields.count > 4 else { return nil }
-        isStopped = fields[0].elementsEqual("T".utf8) || fields[0].elementsEqual("t".utf8)
-        let terminal = ReaderHolder.number(fields[4]).flatMap { ReaderHolder.terminal($0) }
+        isStopped = stat.state == UInt8(ascii: "T") || stat.state == UInt8(ascii: "t")
+        let terminal = stat.terminal.flatMap { ReaderHolder.terminal(UInt32(truncatingIfNeeded: $0)) }
         words = terminal.map { program + Array(" on ".utf8) + $0 } ?? program
     }
 
     /// The name of the program's file: `comm` is what its starter called it, and would stand in somebody else's prompt.
     private static func program(_ folder: [UInt8]) -> [UInt8]? {
-        guard let path = SmallFile.target(of: folder + Array("exe".utf8)),
+        guard let path = SmallFile.target(of: folder + Array("/exe".utf8)),
             let name = path.split(separator: UInt8(ascii: "/")).last
         else { return nil }
         // An upgrade has put another file in its place (proc_pid_exe(5)).
         let deleted = Array(" (deleted)".utf8)
         let isDeleted = name.count > deleted.count && name.suffix(deleted.count).elementsEqual(deleted)
         return Array((isDeleted ? name.dropLast(deleted.count) : name).prefix(32))
-    }
-
-    /// The kernel writes a signed number.
-    private static func number(_ text: ArraySlice<UInt8>) -> UInt32? {
-        var value: UInt32 = 0
-        guard !text.isEmpty, text.count <= 10 else { return nil }
-        for byte in text {
-            guard byte >= 0x30, byte <= 0x39 else { return nil }
-            let (shifted, tooLarge) = value.multipliedReportingOverflow(by: 10)
-            let (sum, overflow) = shifted.addingReportingOverflow(UInt32(byte - 0x30))
-            if tooLarge || overflow { return nil }
-            value = sum
-        }
-        return value
     }
 
     /// A terminal's name by its device number; nil for none, and for kinds that people do not sit at.

@@ -13,30 +13,10 @@ struct JobStatus: Equatable {
     ///
     /// `root` stands before /proc, for tests.
     static func read(root: [UInt8] = []) -> JobStatus? {
-        guard let stat = SmallFile.read(root + KeyedHash.bytes(of: "/proc/self/stat"), limit: 1 << 16),
-            // The second field is the program's name in parentheses, and may hold spaces and parentheses itself.
-            let end = stat.lastIndex(of: UInt8(ascii: ")"))
+        guard let stat = ProcessStat(root + KeyedHash.bytes(of: "/proc/self")), let group = stat.group,
+            let terminal = stat.terminal, let foreground = stat.foreground
         else { return nil }
-        let fields = stat[(end + 1)...].split(separator: 0x20)
-        guard fields.count > 5, let group = number(fields[2]), let terminal = number(fields[4]),
-            let foreground = number(fields[5])
-        else { return nil }
-        // The kernel prints the 32 bits of the number as a signed one (fs/proc/array.c).
-        let device = UInt64(UInt32(truncatingIfNeeded: terminal))
-        return JobStatus(group: group, terminal: device == 0 ? nil : device, foreground: foreground)
-    }
-
-    private static func number(_ field: ArraySlice<UInt8>) -> Int64? {
-        let isNegative = field.first == UInt8(ascii: "-")
-        let digits = isNegative ? field.dropFirst() : field
-        // No number of the kernel's here has more than 10 digits, so that nothing overflows.
-        guard !digits.isEmpty, digits.count <= 10 else { return nil }
-        var value: Int64 = 0
-        for byte in digits {
-            guard byte >= 0x30, byte <= 0x39 else { return nil }
-            value = value * 10 + Int64(byte - 0x30)
-        }
-        return isNegative ? -value : value
+        return JobStatus(group: group, terminal: terminal == 0 ? nil : terminal, foreground: foreground)
     }
 }
 

@@ -4,12 +4,12 @@ internal import SignetPolicy
 internal import SignetSecrets
 
 /// The person at the terminal; or, for `--stdin`, the program that gives one PIN on standard input.
-struct CommandConversation: Conversation, ~Copyable {
+struct CommandConversation: FieldConversation, ~Copyable {
     private let source: Source
     /// For sentences while no field stands on it; nil where nobody is at a terminal.
     private let terminal: Terminal?
     /// Where secrets are typed; nil where nobody is at a terminal.
-    private var field: TerminalField?
+    var field: TerminalField?
     /// Whose PIN or finger is asked for, and of what reader.
     private var asked: Asked
     /// In the place of the prompt for the current PIN or a recovery code, which speak to the user, who is locked out.
@@ -77,8 +77,8 @@ struct CommandConversation: Conversation, ~Copyable {
         case .terminal:
             // A question that was stopped is asked again: nothing was cancelled by that.
             defer { Resumption.watch() }
-            let label = text(of: prompt)
-            if isOpen { field?.relabel(label) } else if field?.open(label) != true { throw .unusable }
+            let label = label(of: prompt)
+            if fieldIsOpen { field?.relabel(label) } else if field?.open(label) != true { throw .unusable }
             // Enter alone is an answer, whose meaning the task knows.
             guard let answer = try field?.awaitAnswer(orEmpty: true) else { throw .unusable }
             return answer
@@ -86,7 +86,7 @@ struct CommandConversation: Conversation, ~Copyable {
     }
 
     mutating func tell(_ notice: Notice) {
-        if isOpen, let label = notice.label(asked) { field?.relabel(label) } else { say(notice.text(asked)) }
+        if fieldIsOpen, let label = notice.label(asked) { field?.relabel(label) } else { say(notice.text(asked)) }
     }
 
     mutating func readerIsHeld(by holder: [UInt8]) { asked.holder = holder }
@@ -96,7 +96,7 @@ struct CommandConversation: Conversation, ~Copyable {
         case .standardInput: Output.message(sentence)
         case .nobody: break
         case .terminal:
-            if isOpen { return field?.say(sentence) ?? () }
+            if fieldIsOpen { return field?.say(sentence) ?? () }
             switch terminal {
             case .some(let terminal): terminal.write(sentence + "\n")
             case .none: break
@@ -104,63 +104,15 @@ struct CommandConversation: Conversation, ~Copyable {
         }
     }
 
-    private func text(of prompt: Prompt) -> String {
+    func label(of prompt: Prompt) -> String {
         if prompt == .recoveryCode || prompt == .currentPIN, let secretPrompt { return secretPrompt }
         return prompt.text(asked)
     }
 }
 
-// The field that stays open while a touch is awaited.
 extension CommandConversation {
-    private var isOpen: Bool {
-        switch field {
-        case .some(let field): field.isOpen
-        case .none: false
-        }
-    }
-
     /// Whether a field can be opened beside the reader.
     var hasField: Bool { source == .terminal }
-
-    var keys: Int32 {
-        switch field {
-        case .some(let field): field.keys
-        case .none: -1
-        }
-    }
-
-    var signals: Int32 {
-        switch field {
-        case .some(let field): field.signals
-        case .none: -1
-        }
-    }
-
-    var patience: Int32 {
-        switch field {
-        case .some(let field): field.patience
-        case .none: -1
-        }
-    }
-
-    mutating func attend() -> FieldEvent? { field?.attend() ?? nil }
-
-    mutating func openField(_ prompt: Prompt) -> Bool {
-        let label = text(of: prompt)
-        return field?.open(label) ?? false
-    }
-
-    mutating func takeAnswer() throws(ConversationError) -> SecretBytes {
-        guard let answer = try field?.takeAnswer() else { throw .unusable }
-        return answer
-    }
-
-    mutating func awaitReturn(_ prompt: Prompt) throws(ConversationError) {
-        let label = text(of: prompt)
-        try field?.awaitReturn(label)
-    }
-
-    mutating func closeField() { field?.close() }
 
     mutating func hideTyping() {
         guard source == .terminal else { return }
