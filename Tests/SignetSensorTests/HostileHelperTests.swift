@@ -8,17 +8,9 @@ import Testing
 extension SensorTests {
     /// Helpers that are dead, frozen, lying or strange: never a match, never a wait without end.
     @Suite struct HostileHelperTests {
-        private static let identity = ReaderIdentity(driver: Array("virtual_device".utf8), device: Array("0".utf8))
+        private static let identity = ReaderIdentity.plainVirtual
 
-        private static let description = ReaderDescription(
-            identity: identity, name: [97], stages: 5, swipes: false, identifies: true, storesPrints: false,
-            listsPrints: false)
-
-        /// A script that sends these events one after the other and then does `ending`.
-        private func liar(_ stage: Stage, _ events: [SensorEvent], ending: String = "exec sleep 30") throws -> String {
-            let lines = try events.map { "printf '\(try escaped($0))' >&3" }
-            return try stage.script((lines + [ending]).joined(separator: "\n"))
-        }
+        private static let description = ReaderDescription.plainVirtual
 
         private func opened(_ presence: [PrintPresence] = [.host]) -> [SensorEvent] {
             [.reader(Self.description), .opened(presence: presence, foreignPrints: 0)]
@@ -33,7 +25,7 @@ extension SensorTests {
         /// Catches an honest-looking helper whose answers stop the tests below from meaning anything.
         @Test func theScriptsCanBeBelieved() throws {
             let stage = try Stage()
-            var sensor = client(try liar(stage, opened() + [.armed, .fingerSeen, .matched(index: 0)]))
+            var sensor = client(try stage.standIn(opened() + [.armed, .fingerSeen, .matched(index: 0)]))
             _ = try open(&sensor)
             try sensor.arm()
             #expect(sensor.awaitTouch(seconds: 5) == .matched(index: 0))
@@ -51,7 +43,7 @@ extension SensorTests {
             ] as [[SensorEvent]])
         func liesAfterArming(events: [SensorEvent]) throws {
             let stage = try Stage()
-            var sensor = client(try liar(stage, opened() + events))
+            var sensor = client(try stage.standIn(opened() + events))
             _ = try open(&sensor)
             try sensor.arm()
             #expect(sensor.awaitTouch(seconds: 5) == .failed(.helperFailed))
@@ -63,7 +55,7 @@ extension SensorTests {
         @Test(arguments: [.matched(index: 0), .notMatched, .retry(.general), .fingerSeen] as [SensorEvent])
         func matchBeforeArming(event: SensorEvent) throws {
             let stage = try Stage()
-            var sensor = client(try liar(stage, opened() + [event]))
+            var sensor = client(try stage.standIn(opened() + [event]))
             _ = try open(&sensor)
             #expect(throws: ReaderProblem.helperFailed) { try sensor.arm() }
             sensor.stopListening()
@@ -72,7 +64,7 @@ extension SensorTests {
         /// Catches a print that is not on the chip and matches all the same.
         @Test func missingPrintCannotMatch() throws {
             let stage = try Stage()
-            var sensor = client(try liar(stage, opened([.missing]) + [.armed, .matched(index: 0)]))
+            var sensor = client(try stage.standIn(opened([.missing]) + [.armed, .matched(index: 0)]))
             _ = try open(&sensor)
             try sensor.arm()
             #expect(sensor.awaitTouch(seconds: 5) == .failed(.helperFailed))
@@ -93,7 +85,7 @@ extension SensorTests {
             ]
             for lie in lies {
                 let stage = try Stage()
-                var sensor = client(try liar(stage, lie))
+                var sensor = client(try stage.standIn(lie))
                 #expect(throws: ReaderProblem.helperFailed, "\(lie)") { try open(&sensor) }
             }
         }
@@ -120,7 +112,8 @@ extension SensorTests {
             var sensor = client(try flood.script("while :; do \(reader); done"))
             #expect(throws: ReaderProblem.helperFailed) { try sensor.readers() }
             let stage = try Stage()
-            var wrong = client(try liar(stage, [.reader(Self.description), .listed(count: 2, virtualRefused: false)]))
+            var wrong = client(
+                try stage.standIn([.reader(Self.description), .listed(count: 2, virtualRefused: false)]))
             #expect(throws: ReaderProblem.helperFailed) { try wrong.readers() }
         }
 
@@ -148,7 +141,7 @@ extension SensorTests {
         /// Catches a helper that does not answer a cancel and is believed to have seen no finger.
         @Test func unansweredCancelIsAFailure() throws {
             let stage = try Stage()
-            var sensor = client(try liar(stage, opened() + [.armed]))
+            var sensor = client(try stage.standIn(opened() + [.armed]))
             _ = try open(&sensor)
             try sensor.arm()
             let start = Date()
@@ -161,7 +154,7 @@ extension SensorTests {
         /// Catches a frozen helper from which Ctrl-C leads to another prompt instead of out, or whose try is given back.
         @Test func anUnansweredCancelAfterASignalIsAnInterruption() throws {
             let stage = try Stage()
-            var sensor = client(try liar(stage, opened() + [.armed]))
+            var sensor = client(try stage.standIn(opened() + [.armed]))
             _ = try open(&sensor)
             var blocked = sigset_t()
             var before = sigset_t()

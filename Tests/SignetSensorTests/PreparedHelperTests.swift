@@ -8,7 +8,7 @@ import Testing
 extension SensorTests {
     /// A helper that is started before anybody has asked for a touch.
     @Suite struct PreparedHelperTests {
-        private static let identity = ReaderIdentity(driver: Array("virtual_device".utf8), device: Array("0".utf8))
+        private static let identity = ReaderIdentity.plainVirtual
 
         /// How many helpers the script has started: it writes a letter for each.
         private func counting(_ stage: Stage) throws -> String {

@@ -9,7 +9,7 @@ import Testing
 extension SensorTests {
     /// A reader that another prompt has is named, and not waited for.
     @Suite struct ReaderClaimTests {
-        private static let identity = ReaderIdentity(driver: Array("virtual_device".utf8), device: Array("0".utf8))
+        private static let identity = ReaderIdentity.plainVirtual
 
         private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 

@@ -8,21 +8,13 @@ import Testing
 extension SensorTests {
     /// Something happens at the field while a reader is listed, opened, armed or awaited.
     @Suite struct SetAsideTests {
-        private static let identity = ReaderIdentity(driver: Array("virtual_device".utf8), device: Array("0".utf8))
+        private static let identity = ReaderIdentity.plainVirtual
 
-        private static let description = ReaderDescription(
-            identity: identity, name: [97], stages: 5, swipes: false, identifies: true, storesPrints: false,
-            listsPrints: false)
+        private static let description = ReaderDescription.plainVirtual
 
         static let opened: [SensorEvent] = [
             .reader(description), .opened(presence: [.host], foreignPrints: 0),
         ]
-
-        /// A script that sends these events and then does `ending`.
-        func standIn(_ stage: Stage, _ events: [SensorEvent], _ ending: String) throws -> String {
-            let lines = try events.map { "printf '\(try escaped($0))' >&3" }
-            return try stage.script((lines + [ending]).joined(separator: "\n"))
-        }
 
         private func set() throws -> EnrollmentSet {
             guard let set = makeSet([Array("FP3 a template of no reader".utf8)], Self.identity, onReader: false) else {
@@ -92,7 +84,7 @@ extension SensorTests {
             let stage = try Stage()
             let claims = stage.folder + "/claims"
             let listing = [SensorEvent.reader(Self.description), .listed(count: 1, virtualRefused: false)]
-            var sensor = client(try standIn(stage, listing, slowly), claims: claims)
+            var sensor = client(try stage.standIn(listing, slowly), claims: claims)
             var field = PipeField()
             #expect(try sensor.readers(beside: &field).count == 1)
             let pid = stage.pid()
@@ -161,7 +153,7 @@ extension SensorTests {
         /// Catches a helper that was never ready and is believed to have seen no finger.
         @Test func aKeyWhileArmingForEver() throws {
             let stage = try Stage()
-            var sensor = client(try standIn(stage, Self.opened, "exec sleep 30"))
+            var sensor = client(try stage.standIn(Self.opened, "exec sleep 30"))
             try open(&sensor)
             var field = PipeField()
             let typing = field.press("c", after: 50)
@@ -212,16 +204,21 @@ extension SensorTests {
 
         /// Catches a match that came first and is lost to a key.
         @Test func aMatchBeforeAKey() throws {
+            #expect(try touch(afterTheMatch: "e") == .matched(index: 0))
+        }
+
+        /// What is answered where the match was sent before the person pressed this key, and looked at after it.
+        func touch(afterTheMatch key: String) throws -> Touch {
             let stage = try Stage()
             let events = Self.opened + [.armed, .fingerSeen, .matched(index: 0)]
-            var sensor = client(try standIn(stage, events, "touch '\(stage.folder)/sent'; exec sleep 30"))
+            var sensor = client(try stage.standIn(events, "touch '\(stage.folder)/sent'; exec sleep 30"))
             try open(&sensor)
             var field = PipeField()
             try sensor.arm(beside: &field)
             for _ in 0..<500 where !FileManager.default.fileExists(atPath: stage.folder + "/sent") { usleep(5_000) }
-            field.press("e")
-            #expect(sensor.awaitTouch(seconds: 5, beside: &field) == .matched(index: 0))
-            sensor.stopListening()
+            field.press(key)
+            defer { sensor.stopListening() }
+            return sensor.awaitTouch(seconds: 5, beside: &field)
         }
 
         /// Catches a finger that lets in who has cancelled or typed already, an answer of the helper that swallows what the
@@ -237,7 +234,7 @@ extension SensorTests {
             // Dash reads no packets: the events come while the cancel is on its way.
             let late = try events.map { "printf '\(try escaped($0))' >&3" }.joined(separator: "\n")
             let ending = "while [ ! -e '\(stage.folder)/go' ]; do sleep 0.02; done\n\(late)\nexec sleep 30"
-            var sensor = client(try standIn(stage, Self.opened, ending))
+            var sensor = client(try stage.standIn(Self.opened, ending))
             try open(&sensor)
             var field = PipeField()
             field.press("c")
@@ -251,7 +248,7 @@ extension SensorTests {
         @Test func aMatchThatCrossesTheDeadline() throws {
             let stage = try Stage()
             let ending = "sleep 0.3; printf '\(try escaped(.matched(index: 0)))' >&3; exec sleep 30"
-            var sensor = client(try standIn(stage, Self.opened + [.armed], ending))
+            var sensor = client(try stage.standIn(Self.opened + [.armed], ending))
             try open(&sensor)
             var field = PipeField()
             try sensor.arm(beside: &field)
@@ -262,7 +259,7 @@ extension SensorTests {
         /// Catches a PIN that is lost because the reader's own time was up while it was typed.
         @Test func aKeyAfterTheDeadline() throws {
             let stage = try Stage()
-            var sensor = client(try standIn(stage, Self.opened + [.armed], "exec sleep 30"))
+            var sensor = client(try stage.standIn(Self.opened + [.armed], "exec sleep 30"))
             try open(&sensor)
             var field = PipeField()
             try sensor.arm(beside: &field)

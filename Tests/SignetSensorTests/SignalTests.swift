@@ -10,7 +10,7 @@ private let handled = Atomic<Int>(0)
 
 extension SensorTests {
     @Suite struct SignalTests {
-        private static let identity = ReaderIdentity(driver: Array("virtual_device".utf8), device: Array("0".utf8))
+        private static let identity = ReaderIdentity.plainVirtual
 
         /// Opens a reader with one print, with a handler on `signal` that counts; answers the client's results of `body`.
         private func withReader(

@@ -157,3 +157,23 @@ extension SecretBytes {
     /// The bytes as an array, for tests only.
     borrowing func copied() -> [UInt8] { withBytes { span in (0..<span.count).map { span[$0] } } }
 }
+
+extension ReaderIdentity {
+    /// libfprint's virtual reader that keeps prints on the host.
+    static let plainVirtual = ReaderIdentity(driver: Array("virtual_device".utf8), device: Array("0".utf8))
+}
+
+extension ReaderDescription {
+    /// The same as a stand-in tells it.
+    static let plainVirtual = ReaderDescription(
+        identity: .plainVirtual, name: [97], stages: 5, swipes: false, identifies: true, storesPrints: false,
+        listsPrints: false)
+}
+
+extension Stage {
+    /// A script that sends these events one after the other and then does `ending`.
+    func standIn(_ events: [SensorEvent], _ ending: String = "exec sleep 30") throws -> String {
+        let lines = try events.map { "printf '\(try escaped($0))' >&3" }
+        return try script((lines + [ending]).joined(separator: "\n"))
+    }
+}

@@ -9,23 +9,14 @@ extension SensorTests.SetAsideTests {
     /// Catches a match that lets in who has cancelled or left before anybody looked at it.
     @Test(arguments: [("c", FieldEvent.cancelled), ("l", .left)])
     func aMatchThatNobodyWaitsFor(key: String, event: FieldEvent) throws {
-        let stage = try Stage()
-        let events = Self.opened + [.armed, .fingerSeen, .matched(index: 0)]
-        var sensor = client(try standIn(stage, events, "touch '\(stage.folder)/sent'; exec sleep 30"))
-        try open(&sensor)
-        var field = PipeField()
-        try sensor.arm(beside: &field)
-        for _ in 0..<500 where !FileManager.default.fileExists(atPath: stage.folder + "/sent") { usleep(5_000) }
-        field.press(key)
-        #expect(sensor.awaitTouch(seconds: 5, beside: &field) == .setAside(event, fingerSeen: true))
-        sensor.stopListening()
+        #expect(try touch(afterTheMatch: key) == .setAside(event, fingerSeen: true))
     }
 
     /// Catches the same where the wait was over by itself, and only the helper's answer was still to come.
     @Test func aMatchLongAfterTheCancel() throws {
         let stage = try Stage()
         let ending = "sleep 0.4; printf '\(try escaped(.matched(index: 0)))' >&3; exec sleep 30"
-        var sensor = client(try standIn(stage, Self.opened + [.armed], ending))
+        var sensor = client(try stage.standIn(Self.opened + [.armed], ending))
         try open(&sensor)
         var field = PipeField()
         try sensor.arm(beside: &field)
@@ -42,7 +33,7 @@ extension SensorTests.SetAsideTests {
     @Test func aMatchLongAfterTheDeadline() throws {
         let stage = try Stage()
         let ending = "sleep 0.3; printf '\(try escaped(.matched(index: 0)))' >&3; exec sleep 30"
-        var sensor = client(try standIn(stage, Self.opened + [.armed], ending))
+        var sensor = client(try stage.standIn(Self.opened + [.armed], ending))
         try open(&sensor)
         var field = PipeField()
         try sensor.arm(beside: &field)

@@ -7,7 +7,7 @@ import Testing
 extension SensorTests {
     /// libfprint's virtual reader that can only verify: prints lie on the host, and one is compared at a time.
     @Suite struct VerifyReaderTests {
-        private static let identity = ReaderIdentity(driver: Array("virtual_device".utf8), device: Array("0".utf8))
+        private static let identity = ReaderIdentity.plainVirtual
 
         /// Enrolls the named fingers; answers their templates.
         private func templates(of names: [String]) throws -> [[UInt8]] {
