@@ -6,7 +6,8 @@ package import SignetSecrets
 
 /// Keys and what is done with them, by libsodium.
 ///
-/// Every intermediate lies in `SecretBytes`, and the stack below is cleared after each use of a secret; a signing key lies open only between `unwrap` and the end of its owner.
+/// Every intermediate lies in `SecretBytes`, and stack and registers are cleared after each use of a secret; a signing
+/// key lies open only between `unwrap` and the end of its owner.
 package struct SodiumVault: KeyVault, ~Copyable {
     private let values: StoreValues
     /// The store's folder, for the lock that lets one derivation for an unknown user run at a time.
