@@ -1,4 +1,5 @@
 internal import SignetPolicy
+package import SignetRecords
 
 extension JournalLine {
     /// What happened, as pairs.
@@ -166,6 +167,10 @@ extension RecordFault {
         case .missing: "missing"
         case .unsafe: "unsafe"
         case .keyLost: "key_lost"
+        case .rolledBack: "rolled_back"
+        case .enclaveGone: "tpm_gone"
+        case .enclaveForeign: "tpm_foreign"
+        case .enclaveRequired: "tpm_required"
         }
     }
 }
@@ -175,6 +180,26 @@ extension VaultError {
         switch self {
         case .outOfMemory: "out_of_memory"
         case .keyLost: "key_lost"
+        case .enclave(let problem): problem.word
+        }
+    }
+}
+
+extension EnclaveProblem {
+    /// The journal's word for it.
+    package var word: StaticString {
+        switch self {
+        case .noDevice: "tpm_no_device"
+        case .foreign: "tpm_foreign"
+        case .lockout: "tpm_lockout"
+        case .busy: "tpm_busy"
+        case .noRoom: "tpm_no_room"
+        case .noCounter: "tpm_no_counter"
+        case .ownerRefused: "tpm_owner_refused"
+        case .lockoutAuthSet: "tpm_lockout_auth_set"
+        case .other: "tpm_error"
+        case .helperFailed: "tpm_helper_failed"
+        case .stalled: "tpm_stalled"
         }
     }
 }

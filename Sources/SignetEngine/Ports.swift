@@ -22,6 +22,14 @@ package enum RecordFault: Equatable, Sendable {
     case unsafe
     /// The master key is gone or cannot be used.
     case keyLost
+    /// Older than what the counters or the TPM say was written last: put back from a copy.
+    case rolledBack
+    /// The machine was set up with a TPM, and that TPM is not there, does not answer, or refuses.
+    case enclaveGone
+    /// The TPM is another one, or was cleared.
+    case enclaveForeign
+    /// The configuration asks for a TPM, and the store's key is a file.
+    case enclaveRequired
 }
 
 /// Which record a fault is about.
@@ -76,6 +84,8 @@ package enum VaultError: Error, Equatable, Sendable {
     case outOfMemory
     /// The keys of the store cannot be used.
     case keyLost
+    /// The TPM did not do what was asked.
+    case enclave(EnclaveProblem)
 }
 
 /// A fresh Ed25519 key pair.
@@ -131,6 +141,20 @@ package protocol KeyVault: ~Copyable {
     ) throws(VaultError) -> SecretBytes?
     /// Spends the time of one derivation, for a user who does not exist; one at a time on the whole machine.
     mutating func spendTime(of cost: KeyDerivationCost, on secret: borrowing ConcealedSecret)
+    /// Has the TPM load what opening this key will need, while a person types; waits for nothing.
+    mutating func prepare(_ wrapped: WrappedKey)
+    /// How the TPM's protection against guessing stands; nil where there is no TPM.
+    mutating func dictionaryAttack() throws(VaultError) -> DictionaryAttackState?
+    /// As `Enclave.makeCounter`.
+    mutating func makeCounter(for owner: CounterOwner) throws(VaultError) -> EnclaveCounter?
+    /// As `Enclave.value`.
+    mutating func value(of counter: EnclaveCounter, for owner: CounterOwner) throws(VaultError) -> UInt64
+    /// As `Enclave.bump`.
+    mutating func bump(_ counter: EnclaveCounter, for owner: CounterOwner) throws(VaultError) -> UInt64
+    /// As `Enclave.remove`.
+    mutating func remove(_ counter: EnclaveCounter) throws(VaultError)
+    /// Whether a key that is wrapped now would get a half in the TPM.
+    var hasHalves: Bool { get }
     /// `count` random bytes that are no secret: an instance id.
     mutating func random(count: Int) throws(VaultError) -> [UInt8]
     /// A secret of `count` random bytes: a recovery code.

@@ -152,7 +152,8 @@ package struct UserLedger<
         log.record(.vaultFailed(error))
         switch error {
         case .keyLost: return .recordUnusable
-        case .outOfMemory: return .unavailable
+        case .enclave(.foreign), .enclave(.noCounter): return .recordUnusable
+        case .outOfMemory, .enclave: return .unavailable
         }
     }
 }

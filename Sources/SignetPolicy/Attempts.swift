@@ -76,6 +76,10 @@ package struct Attempts: Equatable, Sendable {
     package var generation: UInt64 = 0
     /// The change that closed the finger path until re-activation, even if the set went back since.
     package var change: EnrollmentChange?
+    /// The TPM's counter that these are bound to; nil where the enclave has none for this user.
+    package var counter: EnclaveCounter?
+    /// Failures that the TPM counted; nil where there are none.
+    package var enclaveFailures: EnclaveFailures?
 
     package init() {}
 }

@@ -8,18 +8,26 @@ package struct AttemptsRecord: Equatable, Sendable {
     /// Rises by one with each write.
     package let sequence: UInt64
     package let attempts: Attempts
+    /// The digests of the identities that may stand beside these counters: the one that does and, while it is being
+    /// replaced, the next.
+    package let identities: [Digest]
 
+    /// The most of them.
+    package static let identityLimit = 2
     /// What the bytes of this record begin with.
     package static let kind: UInt8 = 3
     package static let version: UInt8 = 1
     /// The longest record in bytes, with room to a page for the slot's own fields.
     package static let byteLimit = 512
 
-    package init(uid: UInt32, instance: [UInt8], sequence: UInt64, attempts: Attempts) {
+    package init(
+        uid: UInt32, instance: [UInt8], sequence: UInt64, attempts: Attempts, identities: [Digest] = []
+    ) {
         self.uid = uid
         self.instance = instance
         self.sequence = sequence
         self.attempts = attempts
+        self.identities = identities
     }
 
     /// The bytes of the record; throws where a field does not fit the format.
@@ -42,6 +50,19 @@ package struct AttemptsRecord: Equatable, Sendable {
             writer.byte(change.added)
             writer.byte(change.removed)
         }
+        writer.flag(attempts.counter != nil)
+        if let counter = attempts.counter {
+            writer.uint32(counter.index)
+            writer.uint64(counter.value)
+        }
+        writer.flag(attempts.enclaveFailures != nil)
+        if let failures = attempts.enclaveFailures {
+            writer.byte(failures.count)
+            writer.instant(failures.since)
+        }
+        guard identities.count <= AttemptsRecord.identityLimit else { throw .malformed }
+        writer.byte(UInt8(truncatingIfNeeded: identities.count))
+        for identity in identities { try writer.fixed(identity.bytes, count: Digest.byteCount) }
         return writer.bytes
     }
 
@@ -63,8 +84,20 @@ package struct AttemptsRecord: Equatable, Sendable {
             let added = try reader.byte()
             attempts.change = EnrollmentChange(added: added, removed: try reader.byte())
         }
+        if try reader.flag() {
+            let index = try reader.uint32()
+            attempts.counter = EnclaveCounter(index: index, value: try reader.uint64())
+        }
+        if try reader.flag() {
+            let count = try reader.byte()
+            attempts.enclaveFailures = EnclaveFailures(count: count, since: try reader.instant())
+        }
+        let identityCount = Int(try reader.byte())
+        guard identityCount <= AttemptsRecord.identityLimit else { throw .malformed }
+        var identities: [Digest] = []
+        for _ in 0..<identityCount { identities.append(try reader.digest()) }
         try reader.finish()
-        self.init(uid: uid, instance: instance, sequence: sequence, attempts: attempts)
+        self.init(uid: uid, instance: instance, sequence: sequence, attempts: attempts, identities: identities)
     }
 }
 

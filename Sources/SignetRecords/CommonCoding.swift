@@ -21,6 +21,13 @@ extension ByteWriter {
         uint64(value.boot.low)
         uint64(value.seconds)
     }
+
+    /// Writes a TPM's sealed object.
+    package mutating func object(_ value: EnclaveObject) throws(RecordError) {
+        try counted(value.publicArea, limit: EnclaveObject.areaLimit)
+        try counted(value.privateArea, limit: EnclaveObject.areaLimit)
+        flag(value.countsFailures)
+    }
 }
 
 extension ByteReader {
@@ -35,6 +42,17 @@ extension ByteReader {
         let high = try uint64()
         let low = try uint64()
         return BootInstant(boot: BootIdentity(high: high, low: low), seconds: try uint64())
+    }
+
+    /// Reads a TPM's sealed object.
+    package mutating func object() throws(RecordError) -> EnclaveObject {
+        let publicArea = try counted(limit: EnclaveObject.areaLimit)
+        let privateArea = try counted(limit: EnclaveObject.areaLimit)
+        guard
+            let object = EnclaveObject(
+                publicArea: publicArea, privateArea: privateArea, countsFailures: try flag())
+        else { throw .malformed }
+        return object
     }
 
     /// Reads a digest.

@@ -74,6 +74,8 @@ extension ByteWriter {
         try fixed(key.salt, count: WrappedKey.saltCount)
         try fixed(key.nonce, count: WrappedKey.nonceCount)
         try fixed(key.sealed, count: WrappedKey.sealedCount)
+        flag(key.half != nil)
+        if let half = key.half { try object(half) }
     }
 
     fileprivate mutating func approval(_ approval: Approval) throws(RecordError) {
@@ -102,7 +104,10 @@ extension ByteReader {
         let salt = try bytes(WrappedKey.saltCount)
         let nonce = try bytes(WrappedKey.nonceCount)
         let sealed = try bytes(WrappedKey.sealedCount)
-        guard let key = WrappedKey(cost: cost, salt: salt, nonce: nonce, sealed: sealed) else { throw .malformed }
+        let half = try flag() ? try object() : nil
+        guard let key = WrappedKey(cost: cost, salt: salt, nonce: nonce, sealed: sealed, half: half) else {
+            throw .malformed
+        }
         return key
     }
 

@@ -7,6 +7,8 @@ package enum SecretPurpose: UInt8, Equatable, Sendable {
 }
 
 /// The user's signing key, sealed under a key that only the PIN (or the recovery code) together with the pepper derives.
+///
+/// Where the enclave is a TPM, the PIN derives an authorisation too, for which the TPM gives the other half of that key.
 package struct WrappedKey: Equatable, Sendable {
     package let cost: KeyDerivationCost
     /// 16 bytes, `crypto_pwhash_SALTBYTES`.
@@ -15,13 +17,17 @@ package struct WrappedKey: Equatable, Sendable {
     package let nonce: [UInt8]
     /// The 64-byte Ed25519 secret key and a 16-byte tag.
     package let sealed: [UInt8]
+    /// The TPM's object with the other half of the key; nil where the secret alone derives it.
+    package let half: EnclaveObject?
 
     package static let saltCount = 16
     package static let nonceCount = 24
     package static let sealedCount = 80
 
     /// Refuses parts of a wrong length.
-    package init?(cost: KeyDerivationCost, salt: [UInt8], nonce: [UInt8], sealed: [UInt8]) {
+    package init?(
+        cost: KeyDerivationCost, salt: [UInt8], nonce: [UInt8], sealed: [UInt8], half: EnclaveObject? = nil
+    ) {
         guard salt.count == WrappedKey.saltCount, nonce.count == WrappedKey.nonceCount,
             sealed.count == WrappedKey.sealedCount
         else { return nil }
@@ -29,6 +35,7 @@ package struct WrappedKey: Equatable, Sendable {
         self.salt = salt
         self.nonce = nonce
         self.sealed = sealed
+        self.half = half
     }
 }
 

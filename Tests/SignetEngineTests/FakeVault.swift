@@ -96,6 +96,24 @@ final class FakeVault: KeyVault {
         timesSpent += 1
     }
 
+    var hasHalves: Bool { false }
+
+    func prepare(_ wrapped: WrappedKey) {}
+
+    func dictionaryAttack() throws(VaultError) -> DictionaryAttackState? { nil }
+
+    func makeCounter(for owner: CounterOwner) throws(VaultError) -> EnclaveCounter? { nil }
+
+    func value(of counter: EnclaveCounter, for owner: CounterOwner) throws(VaultError) -> UInt64 {
+        throw .enclave(.noDevice)
+    }
+
+    func bump(_ counter: EnclaveCounter, for owner: CounterOwner) throws(VaultError) -> UInt64 {
+        throw .enclave(.noDevice)
+    }
+
+    func remove(_ counter: EnclaveCounter) throws(VaultError) {}
+
     func random(count: Int) throws(VaultError) -> [UInt8] {
         if process.begin(.random) { throw process.vaultError }
         return nextRandom(count)

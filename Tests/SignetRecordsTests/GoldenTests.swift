@@ -17,6 +17,7 @@ import Testing
             01 \(Self.boot) 4d00000000000000
             0900000000000000
             01 01 02
+            00 00 00
             """)
         #expect(try Sample.attemptsRecord.encoded() == golden)
         #expect(try AttemptsRecord(decoding: golden.span) == Sample.attemptsRecord)
@@ -44,7 +45,7 @@ import Testing
     /// Catches a change in the layout of the identity.
     @Test func identity() throws {
         func wrapped(_ first: UInt8) -> [UInt8] {
-            hex("03000000 40000000") + bytes(16, from: first) + bytes(24, from: first) + bytes(80, from: first)
+            hex("03000000 40000000") + bytes(16, from: first) + bytes(24, from: first) + bytes(80, from: first) + [0]
         }
         var golden = hex("01 01 e8030000 0500 616c696365") + bytes(16, from: 0x20) + bytes(32, from: 0x40)
         golden += wrapped(1) + [1] + wrapped(2) + hex("00d2496b00000000 ffffffffffffffff 01 01")

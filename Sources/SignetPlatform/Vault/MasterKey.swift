@@ -1,15 +1,11 @@
 internal import CPlatform
 package import SignetEngine
+package import SignetPolicy
+package import SignetRecords
 package import SignetSecrets
 
-/// Where the master key comes from: the enclave.
-package protocol MasterKeySource: ~Copyable {
-    /// The 32 bytes under which all of a store is sealed.
-    mutating func masterKey() throws(VaultError) -> SecretBytes
-}
-
 /// The enclave of a machine without one: a file that only root can read.
-package struct FileEnclave: MasterKeySource, ~Copyable {
+package struct FileEnclave: Enclave, ~Copyable {
     private let root: [UInt8]
 
     package static let keyCount = 32
@@ -17,13 +13,38 @@ package struct FileEnclave: MasterKeySource, ~Copyable {
     /// `root` is the store's folder.
     package init(root: [UInt8]) { self.root = root }
 
-    package mutating func masterKey() throws(VaultError) -> SecretBytes {
+    package var kind: EnclaveKind { .file }
+
+    package mutating func masterKey() throws(EnclaveError) -> SecretBytes {
         do throws(StoreError) {
             return try FileEnclave.read(root: root)
         } catch {
             throw error == .system(errno: ENOMEM) ? .outOfMemory : .keyLost
         }
     }
+
+    package mutating func prepare(_ object: EnclaveObject) {}
+
+    package mutating func dictionaryAttack() throws(EnclaveError) -> DictionaryAttackState? { nil }
+
+    package mutating func makeHalf(authorization: borrowing SecretBytes) throws(EnclaveError) -> EnclaveHalf? { nil }
+
+    /// A half lies in a TPM: a store that has one was moved here from a machine with another enclave.
+    package mutating func openHalf(
+        _ object: EnclaveObject, authorization: borrowing SecretBytes
+    ) throws(EnclaveError) -> HalfOpening { throw .problem(.noDevice) }
+
+    package mutating func makeCounter(for owner: CounterOwner) throws(EnclaveError) -> EnclaveCounter? { nil }
+
+    package mutating func value(of counter: EnclaveCounter, for owner: CounterOwner) throws(EnclaveError) -> UInt64 {
+        throw .problem(.noDevice)
+    }
+
+    package mutating func bump(_ counter: EnclaveCounter, for owner: CounterOwner) throws(EnclaveError) -> UInt64 {
+        throw .problem(.noDevice)
+    }
+
+    package mutating func remove(_ counter: EnclaveCounter) throws(EnclaveError) {}
 
     /// The key, with the fault told apart for people, journal and doctor.
     ///

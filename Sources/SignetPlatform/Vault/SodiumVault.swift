@@ -83,6 +83,8 @@ package struct SodiumVault: KeyVault, ~Copyable {
         _ wrapped: WrappedKey, with secret: borrowing ConcealedSecret, for purpose: SecretPurpose, publicKey: [UInt8]
     ) throws(VaultError) -> SecretBytes? {
         defer { StackResidue.clear() }
+        // Another half of the key lies in a TPM.
+        guard wrapped.half == nil else { throw .enclave(.noDevice) }
         let wrapping = try Derivation.wrappingKey(
             from: secret.image, salt: wrapped.salt, cost: wrapped.cost, purpose: purpose, pepper: values.pepper)
         let associated = SodiumVault.associated(purpose: purpose, cost: wrapped.cost, salt: wrapped.salt)
@@ -118,6 +120,24 @@ package struct SodiumVault: KeyVault, ~Copyable {
         }
         return try FileLock(.unknownLock, in: folder, timing: timing)
     }
+
+    package var hasHalves: Bool { false }
+
+    package mutating func prepare(_ wrapped: WrappedKey) {}
+
+    package mutating func dictionaryAttack() throws(VaultError) -> DictionaryAttackState? { nil }
+
+    package mutating func makeCounter(for owner: CounterOwner) throws(VaultError) -> EnclaveCounter? { nil }
+
+    package mutating func value(of counter: EnclaveCounter, for owner: CounterOwner) throws(VaultError) -> UInt64 {
+        throw .enclave(.noDevice)
+    }
+
+    package mutating func bump(_ counter: EnclaveCounter, for owner: CounterOwner) throws(VaultError) -> UInt64 {
+        throw .enclave(.noDevice)
+    }
+
+    package mutating func remove(_ counter: EnclaveCounter) throws(VaultError) {}
 
     package mutating func random(count: Int) throws(VaultError) -> [UInt8] {
         guard count >= 0, sodium_init() >= 0 else { throw .keyLost }

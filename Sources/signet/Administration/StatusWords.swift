@@ -119,6 +119,10 @@ extension RecordFault {
         case .missing: "missing"
         case .unsafe: "unsafe"
         case .keyLost: "key_lost"
+        case .rolledBack: "rolled_back"
+        case .enclaveGone: "tpm_gone"
+        case .enclaveForeign: "tpm_foreign"
+        case .enclaveRequired: "tpm_required"
         }
     }
 
@@ -132,6 +136,10 @@ extension RecordFault {
         case .missing: "missing"
         case .unsafe: "open to others than root, or a link"
         case .keyLost: "useless, for the key is lost"
+        case .rolledBack: "older than what was written last"
+        case .enclaveGone: "closed, for the TPM does not answer"
+        case .enclaveForeign: "useless here, for the TPM is another one or was cleared"
+        case .enclaveRequired: "not used, for the configuration asks for a TPM"
         }
     }
 }
