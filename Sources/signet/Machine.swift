@@ -13,6 +13,8 @@ typealias Ledger = MachineLedger<SyslogJournal>
 enum Machine {
     /// The helper that is installed; the configuration may name another.
     static var sensorPath: [UInt8] { SensorClient.standardHelper }
+    /// The same for the TPM.
+    static var enclavePath: [UInt8] { Array("/usr/libexec/signet/signet-enclave".utf8) }
 
     /// Whom the command is about; refuses everybody but root.
     static func target(_ invocation: Invocation) throws(Failure) -> TargetUser {
