@@ -38,14 +38,4 @@ package enum StoreCreation {
         let file = try StoreValues.makeFile(masterKey: key)
         try inStore { () throws(FileFault) in try folder.replace(.values, with: file.span) }
     }
-
-    private static func inStore<Result: ~Copyable>(
-        _ body: () throws(FileFault) -> Result
-    ) throws(StoreError) -> Result {
-        do throws(FileFault) {
-            return try body()
-        } catch {
-            throw StoreError(.store, error)
-        }
-    }
 }
