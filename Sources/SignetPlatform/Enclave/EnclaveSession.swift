@@ -112,6 +112,17 @@ extension EnclaveSession {
         return description
     }
 
+    /// The same with nothing asked before: also of a TPM that is not the store's, or whose owner refuses.
+    mutating func lookAlone() throws(EnclaveProblem) -> EnclaveDescription {
+        try link.start()
+        try send(.look)
+        switch try link.receive().reply {
+        case .facts(let description): return description
+        case .failed(let problem): throw problem
+        default: throw refuse()
+        }
+    }
+
     /// Seals a secret of 32 bytes without authorisation.
     mutating func seal(_ secret: borrowing SecretBytes) throws(EnclaveProblem) -> EnclaveObject {
         let reply = try secret.withBytes { (bytes) throws(EnclaveProblem) in

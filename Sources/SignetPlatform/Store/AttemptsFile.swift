@@ -38,6 +38,8 @@ package enum AttemptsFile {
         package let attempts: Attempts
         /// The sequence number of the newest slot.
         package let sequence: UInt64
+        /// Whose counters they are: the instance id of an identity.
+        package let instance: [UInt8]
         /// The digests of the identities that may stand beside these counters.
         package let identities: [Digest]
         /// Whether one slot could not be read: the write it lost may have been a charge.
@@ -110,8 +112,8 @@ package enum AttemptsFile {
             let firstIsNewer = one.sequence > two.sequence
             let newest = firstIsNewer ? one : two
             return Reading(
-                attempts: newest.attempts, sequence: newest.sequence, identities: newest.identities, torn: false,
-                nextSlot: firstIsNewer ? 1 : 0)
+                attempts: newest.attempts, sequence: newest.sequence, instance: newest.instance,
+                identities: newest.identities, torn: false, nextSlot: firstIsNewer ? 1 : 0)
         case (.usable(let one), .unusable(let fault)):
             return try torn(one, other: fault, nextSlot: 1)
         case (.unusable(let fault), .usable(let two)):
@@ -129,8 +131,8 @@ package enum AttemptsFile {
         attempts.pin.byPerson = attempts.pin.byPerson.addingSaturated(1)
         attempts.finger.count = attempts.finger.count.addingSaturated(1)
         return Reading(
-            attempts: attempts, sequence: record.sequence, identities: record.identities, torn: true,
-            nextSlot: nextSlot)
+            attempts: attempts, sequence: record.sequence, instance: record.instance, identities: record.identities,
+            torn: true, nextSlot: nextSlot)
     }
 }
 

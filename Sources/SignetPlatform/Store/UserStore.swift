@@ -90,6 +90,11 @@ package struct UserStore: RecordStore, ~Copyable {
 
     package mutating func unlock() { held = nil }
 
+    /// Whether there is an identity, without a look at it.
+    borrowing func hasIdentityFile() -> Bool {
+        (try? users.folder(FileName(number: uid)).exists(.identity)) ?? false
+    }
+
     package mutating func loadIdentity() throws(StoreError) -> IdentityRecord? {
         guard let content = try load(.identity, limit: IdentityRecord.byteLimit, userName: userName) else { return nil }
         return try decodeIdentity(content, userName: userName)
