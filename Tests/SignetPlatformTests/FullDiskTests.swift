@@ -63,7 +63,7 @@ struct FullDiskTests {
     }
 
     static func prepare(_ root: String) throws {
-        try StoreCreation.createStore(root: Array(root.utf8))
+        try StoreCreation.createStore(root: Array(root.utf8), settings: EnclaveSettings(preference: .file))
         var store = try userStore(Array(root.utf8))
         try store.lock()
         try store.create(identity())

@@ -16,7 +16,7 @@ import Testing
     }
 
     var rootBytes: [UInt8] { Array(root.utf8) }
-    func create() -> StoreError? { storeError { try StoreCreation.createStore(root: rootBytes) } }
+    func create() -> StoreError? { storeError { try StoreCreation.createStore(root: rootBytes, settings: EnclaveSettings(preference: .file)) } }
     func readKey() -> StoreError? { storeError { _ = try FileEnclave.read(root: rootBytes) } }
 
     func mode(_ name: String) -> mode_t {
@@ -62,7 +62,7 @@ import Testing
         #expect(create() == .fault(.store, .unsafe))
         chmod(folder.path, 0o755)
         #expect(
-            storeError { try StoreCreation.createStore(root: rootBytes + Array("/deeper".utf8)) }
+            storeError { try StoreCreation.createStore(root: rootBytes + Array("/deeper".utf8), settings: EnclaveSettings(preference: .file)) }
                 == .fault(.store, .missing))
         mkdir(root, 0o755)
         #expect(create() == .fault(.store, .unsafe))
