@@ -87,6 +87,32 @@ package struct LockoutFact: Equatable, Sendable {
     package var isFingerLockedOut: Bool { fingerFailures >= fingerLimit }
 }
 
+/// What a TPM does for a user; nil where the machine's secrets are bound to a file and the user's too.
+package struct EnclaveFact: Equatable, Sendable {
+    /// Whether older copies of the records would be told from the newest.
+    package let hasCounter: Bool
+    /// Whether the PIN cannot be guessed without the TPM.
+    package let pinHasHalf: Bool
+    /// Whether the TPM counts this user's wrong PINs.
+    package let countsFailures: Bool
+    /// The user's failures that the TPM counted and that are not healed, and how many there may be.
+    package let failures: Int
+    package let share: Int
+    /// Seconds until the TPM takes a PIN of this user; nil where it takes one.
+    package let wait: UInt64?
+
+    package init(
+        hasCounter: Bool, pinHasHalf: Bool, countsFailures: Bool, failures: Int, share: Int, wait: UInt64?
+    ) {
+        self.hasCounter = hasCounter
+        self.pinHasHalf = pinHasHalf
+        self.countsFailures = countsFailures
+        self.failures = failures
+        self.share = share
+        self.wait = wait
+    }
+}
+
 /// The recovery code of a user.
 package enum RecoveryFact: Equatable, Sendable {
     case none
@@ -107,6 +133,10 @@ package enum Attention: Equatable, Sendable {
     case fingerLockedOut(failures: Int)
     case pinSetByAdministrator
     case noRecoveryCode
+    /// The TPM's half joins the PIN, or leaves it, when the user next types it.
+    case pinToBeRenewed
+    /// The TPM had no room for a counter: a copy of older records that is put back would not be noticed.
+    case noCounter
 }
 
 /// All that may be told of one user; it holds no secret.
@@ -124,6 +154,9 @@ package struct UserStatus: Equatable, Sendable {
     package var pin: PINFact?
     package var lockout: LockoutFact?
     package var recovery: RecoveryFact = .none
+    package var enclave: EnclaveFact?
+    /// Whether the PIN waits for the TPM's half, or still has one that the machine does without by now.
+    package var pinIsToBeRenewed = false
 
     package init(uid: UInt32, userName: [UInt8], record: RecordCondition, readers: ReaderPresence) {
         self.uid = uid
@@ -153,6 +186,9 @@ package struct UserStatus: Equatable, Sendable {
         }
         if pin?.setByAdministrator == true { found.append(.pinSetByAdministrator) }
         if recovery == .none { found.append(.noRecoveryCode) }
+        if pinIsToBeRenewed { found.append(.pinToBeRenewed) }
+        // The next right PIN looks for room for a counter, too.
+        if !pinIsToBeRenewed, let enclave, !enclave.hasCounter { found.append(.noCounter) }
         return found
     }
 }
@@ -191,7 +227,10 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             status.record = .clockUnreadable
             return
         }
+        if let fault = countFault(identity, attempts) { throw .fault(.attempts, fault) }
         status.record = .usable
+        status.pinIsToBeRenewed = (identity.pin.half != nil) != vault.hasHalves
+        status.enclave = enclaveFact(identity, attempts, at: now)
         status.pin = PINFact(
             changedAt: identity.pinChangedAt, lastUse: lastUse(attempts.lastPIN, now: now),
             setByAdministrator: identity.pinSetByAdministrator)
@@ -214,6 +253,31 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         } catch {
             status.record = .faulty(.prints, .damaged)
         }
+    }
+
+    /// What the TPM's count says against the records.
+    private mutating func countFault(_ identity: IdentityRecord, _ attempts: Attempts) -> RecordFault? {
+        guard let counter = attempts.counter else { return nil }
+        do throws(VaultError) {
+            let counted = try vault.value(of: counter, for: identity.owner)
+            return RecordFault(CounterPolicy.standing(written: counter.value, counted: counted))
+        } catch {
+            return error.fault ?? .enclaveGone
+        }
+    }
+
+    private mutating func enclaveFact(
+        _ identity: IdentityRecord, _ attempts: Attempts, at now: BootInstant
+    ) -> EnclaveFact? {
+        guard vault.hasHalves || identity.pin.half != nil || attempts.counter != nil else { return nil }
+        let counts = identity.pin.half?.countsFailures ?? false
+        let tpm = counts ? (try? vault.dictionaryAttack()) : nil
+        return EnclaveFact(
+            hasCounter: attempts.counter != nil, pinHasHalf: identity.pin.half != nil, countsFailures: counts,
+            failures: tpm.flatMap { EnclavePolicy.standing(attempts.enclaveFailures, $0, at: now) }
+                .map { Int($0.count) } ?? 0,
+            share: tpm.map { Int(EnclavePolicy.share(of: $0)) } ?? 0,
+            wait: tpm.flatMap { EnclavePolicy.wait(attempts.enclaveFailures, $0, for: .person, at: now) })
     }
 
     /// Why no finger counts, with what needs somebody before what mends itself.

@@ -167,7 +167,7 @@ private let sudo = Array("sudo".utf8)
             (.waiting(seconds: 61), "Too many wrong PINs. Try again in 2 minutes."),
             (.waiting(seconds: 240), "Too many wrong PINs. Try again in 4 minutes."),
             (.waiting(seconds: 3600), "Too many wrong PINs. Try again in 60 minutes."),
-            (.waiting(seconds: .max), "Too many wrong PINs. Try again in 307445734561825861 minutes."),
+            (.waiting(seconds: .max), "Too many wrong PINs. Try again in 5124095576030432 hours."),
             (
                 .pinDisabled(codeHelps: true),
                 "Your PIN is disabled. Try again with your recovery code, or ask an administrator to run "
