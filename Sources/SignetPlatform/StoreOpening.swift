@@ -89,7 +89,7 @@ extension OpenedStore {
     consuming func takeEnclave() -> MachineEnclave { enclave }
 
     /// Gives up the rest for the keys; the enclave's helper ends.
-    consuming func takeKeys() -> StoreKeys { keys }
+    package consuming func takeKeys() -> StoreKeys { keys }
 }
 
 extension StoreError {

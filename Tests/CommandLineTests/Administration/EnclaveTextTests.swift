@@ -67,7 +67,7 @@ struct EnclaveTextTests {
         reports.append(EnclaveReport(store: .tpm, tpm: .present(facts(failures: 32, inLockout: true))))
         reports.append(EnclaveReport(store: .tpm, tpm: .present(facts(failures: 16))))
         reports.append(EnclaveReport(store: .tpm, tpm: .present(facts(limit: 3))))
-        reports.append(EnclaveReport(store: .unusable(.keyLost), tpm: .problem(.noDevice)))
+        reports.append(EnclaveReport(store: .unusable(.faulty(.store, .keyLost)), tpm: .problem(.noDevice)))
         return reports
     }
 
@@ -155,7 +155,7 @@ struct EnclaveTextTests {
         report.leftovers = ["/var/lib/signet/key"]
         let page = EnclaveText.page(report, width: 160).split(separator: "\n").map(String.init)
         #expect(page[0].hasSuffix("→ sudo signet enclave migrate --to file"))
-        #expect(page[1].hasSuffix("→ sudo rm /var/lib/signet/key"))
+        #expect(page[1].hasSuffix("→ sudo signet enclave migrate --to tpm"))
     }
 
     // Would catch: a software TPM that passes for the machine's own.
@@ -180,7 +180,8 @@ struct EnclaveTextTests {
                 "users":[{"counter":true,"pin_bound":true,"user":"alice","user_id":1000}]}
 
                 """)
-        let gone = Output.json(EnclaveAnswer(EnclaveReport(store: .unusable(.enclaveForeign), tpm: .problem(.foreign))))
+        let gone = Output.json(
+            EnclaveAnswer(EnclaveReport(store: .unusable(.faulty(.store, .enclaveForeign)), tpm: .problem(.foreign))))
         #expect(gone.contains("\"fault\":\"tpm_foreign\"") && gone.contains("\"tpm_problem\":\"tpm_foreign\""))
     }
 

@@ -60,8 +60,8 @@ enum DoctorEnclave {
         for path in report.leftovers {
             lines.append(
                 DoctorLine(
-                    .fail, "enclave", "\(path) belongs to no enclave in use: it was left, or planted, and is not read",
-                    remedy: "sudo rm \(path)"))
+                    .fail, "enclave", "\(path) does not count: a migration left it, or somebody put it there",
+                    remedy: "sudo signet enclave migrate --to tpm"))
         }
         return lines
     }

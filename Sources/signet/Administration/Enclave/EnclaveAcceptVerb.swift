@@ -54,8 +54,20 @@ extension Command {
     private static func accept(_ target: TargetUser, _ configuration: Configuration) throws(Failure) -> Bool {
         var ledger = try Machine.ledger(for: target, configuration)
         do throws(LedgerFailure) { return try ledger.acceptOlderRecords() } catch {
-            throw AdministratorLedger.failure(error, target)
+            // Not only older than the TPM's count: the identity is not one that stands beside these counters.
+            guard error == .troubled(.rolledBack) || error == .recordUnusable else {
+                throw AdministratorLedger.failure(error, target)
+            }
         }
+        do throws(StoreError) {
+            let acceptance = try EnclaveAdministration.acceptOlderRecords(
+                uid: target.uid, settings: configuration.enclaveSettings)
+            guard acceptance != .nothingThere else { throw StoreError.fault(.identity, .missing) }
+        } catch {
+            throw Failure(error, settings: configuration.enclaveSettings)
+        }
+        ledger.log.record(.management(.olderRecordsAccepted, byAdministrator: true))
+        return true
     }
 }
 

@@ -29,7 +29,7 @@ extension Command {
             if !invocation.json { Output.data(ForgetText.before(labels)) }
             throw Failure(.no, "this would delete the store", hint: "to do it, add --yes")
         }
-        do throws(StoreError) { try EnclaveAdministration.forget(root: UserStore.standardRoot) } catch {
+        do throws(StoreError) { _ = try EnclaveAdministration.forget() } catch {
             throw Failure(error, settings: configuration.enclaveSettings)
         }
         invocation.answer(ForgetAnswer(forgotten: labels), text: ForgetText.after(labels))

@@ -80,7 +80,8 @@ enum MigrationText {
             text += "The TPM has a half of \(name(uid))'s PIN until that is next given right.\n"
         }
         for user in outcome.unreadable {
-            text += "The records of \(name(user.uid)) cannot be opened (\(words(user.error))); \"sudo signet doctor\" says more.\n"
+            text +=
+                "The records of \(name(user.uid)) cannot be opened (\(words(user.error))); \"sudo signet doctor\" says more.\n"
         }
         for counter in outcome.countersLeft {
             text += "A counter stayed in the TPM: tpm2_nvundefine -C o 0x\(String(counter.index, radix: 16))\n"

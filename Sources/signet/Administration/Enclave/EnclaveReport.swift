@@ -1,4 +1,5 @@
 internal import SignetEngine
+internal import SignetPlatform
 internal import SignetPolicy
 internal import SignetRecords
 
@@ -11,7 +12,7 @@ struct EnclaveReport: Equatable {
         case file
         case tpm
         /// Neither a key nor an object of a TPM can be used; the store's lines of doctor say more.
-        case unusable(RecordFault)
+        case unusable(RecordCondition)
     }
 
     /// The TPM, as far as it can be asked.
@@ -43,18 +44,81 @@ struct EnclaveReport: Equatable {
     var leftovers: [String] = []
 
     /// Who the TPM still has to be told of.
-    var unbound: [Person] { store == .tpm ? people.filter { !$0.isPINBound } : [] }
-    var withoutCounter: [Person] { store == .tpm ? people.filter { !$0.hasCounter } : [] }
+    var unbound: [Person] { usesTPM ? people.filter { !$0.isPINBound } : [] }
+    var withoutCounter: [Person] { usesTPM ? people.filter { !$0.hasCounter } : [] }
+
+    /// Whether what is written from now on is bound to the TPM: not on the way to a file.
+    private var usesTPM: Bool { store == .tpm && migration != .file }
 
     /// Exit status of `signet enclave status`.
     var exit: ExitCode {
         switch (store, tpm) {
         case (.none, _): .no
-        case (.unusable, _): .stateDamaged
+        case (.unusable(.faulty), _): .stateDamaged
+        case (.unusable, _): .busy
         case (.file, _): preference == .require ? .stateDamaged : .yes
         case (.tpm, .problem(let problem)): problem.exit
         case (.tpm, .present(let facts)): facts.dictionaryAttack.inLockout ? .lockedOut : .yes
         }
+    }
+}
+
+extension EnclaveReport {
+    /// Looks at the store and the TPM; changes nothing. It takes as long as a TPM that does not answer is waited for.
+    static func read(_ configuration: Configuration) -> EnclaveReport {
+        let settings = configuration.enclaveSettings
+        var report = EnclaveReport(EnclaveAdministration.status(settings: settings)) {
+            AdministratorLedger.label(of: $0)
+        }
+        report.preference = settings.preference
+        report.place = place(of: settings)
+        report.isStandIn = StandInTPM.isConfigured(configuration)
+        return report
+    }
+
+    /// `name` gives the label of a uid.
+    init(_ status: EnclaveStatus, name: (UInt32) -> String) {
+        var problem = status.problem
+        switch (status.kind, status.fault) {
+        case (nil, nil): store = .none
+        case (.file?, nil), (.file?, .fault(.store, .enclaveRequired)?): store = .file
+        case (.tpm?, nil): store = .tpm
+        case (.tpm?, .fault(.store, .enclaveForeign)?): (store, problem) = (.tpm, .foreign)
+        case (.tpm?, .fault(.store, .enclaveGone)?): (store, problem) = (.tpm, status.problem ?? .other)
+        case (.tpm?, .busy?): (store, problem) = (.tpm, status.problem ?? .busy)
+        case (_, .some(let error)): store = .unusable(RecordCondition(error))
+        }
+        if let description = status.description, problem == nil {
+            tpm = .present(description)
+        } else {
+            tpm = .problem(problem ?? .noDevice)
+        }
+        people = status.users.filter(\.hasRecords).map { user in
+            Person(label: name(user.uid), uid: user.uid, isPINBound: user.hasHalf, hasCounter: user.counter != nil)
+        }
+        switch status.direction {
+        case .toFile?: migration = .file
+        case .toTPM?: migration = .tpm
+        case nil: migration = nil
+        }
+        if status.hasStrayKey { leftovers = [Output.text(UserStore.standardRoot) + "/key"] }
+    }
+
+    /// For tests, and what is put together by hand.
+    init(
+        store: Store, preference: EnclavePreference = .prefer, isStandIn: Bool = false, tpm: TPM, people: [Person] = []
+    ) {
+        self.store = store
+        self.preference = preference
+        self.isStandIn = isStandIn
+        self.tpm = tpm
+        self.people = people
+    }
+
+    /// Whether nobody gets in, whatever the records are like: then there is no use in looking at them one by one.
+    var isClosed: Bool {
+        if case .problem = tpm { return store == .tpm }
+        return store == .file && preference == .require
     }
 }
 

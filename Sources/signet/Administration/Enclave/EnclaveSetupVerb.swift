@@ -32,8 +32,7 @@ extension Command {
         let configuration = Machine.configuration()
         let made: MadeStore
         do throws(StoreError) {
-            made = try StoreCreation.createStore(
-                root: UserStore.standardRoot, settings: configuration.enclaveSettings)
+            made = try EnclaveAdministration.setup(settings: configuration.enclaveSettings)
         } catch {
             throw Failure(error, settings: configuration.enclaveSettings)
         }
@@ -64,8 +63,8 @@ extension Command {
             ? try LockoutSecret.readStandardInput() : try LockoutSecret.ask(configuration)
         do throws(EnclaveProblem) {
             try EnclaveAdministration.setLockout(
-                secret, limit: LockoutProtection.limit, healSeconds: LockoutProtection.healSeconds,
-                recoverySeconds: LockoutProtection.recoverySeconds, settings)
+                settings, authorization: secret, limit: LockoutProtection.limit,
+                healSeconds: LockoutProtection.healSeconds, recoverySeconds: LockoutProtection.recoverySeconds)
         } catch {
             throw Failure(error, settings)
         }
@@ -166,7 +165,9 @@ extension EnclaveReport {
     /// "/dev/tpmrm0": the connection without its kind.
     static func place(of settings: EnclaveSettings) -> String {
         let text = Output.text(settings.tcti)
-        for prefix in ["device:", "swtpm:path="] where text.hasPrefix(prefix) { return String(text.dropFirst(prefix.count)) }
+        for prefix in ["device:", "swtpm:path="] where text.hasPrefix(prefix) {
+            return String(text.dropFirst(prefix.count))
+        }
         return text
     }
 }

@@ -1,3 +1,4 @@
+internal import SignetEngine
 internal import SignetPlatform
 internal import SignetPolicy
 internal import SignetRecords
@@ -64,7 +65,7 @@ enum EnclaveText {
         case .none: return Sheet.Row(label: "Secrets", state: "none", details: "there is no store yet; \(wanted)")
         case .file: return Sheet.Row(label: "Secrets", state: "key file", details: "that only root can read; \(wanted)")
         case .tpm: return Sheet.Row(label: "Secrets", state: "TPM", details: "sealed by this one alone; \(wanted)")
-        case .unusable(let fault): return Sheet.Row(label: "Secrets", state: "unusable", details: fault.words)
+        case .unusable(let why): return Sheet.Row(label: "Secrets", state: "unusable", details: why.words)
         }
     }
 
