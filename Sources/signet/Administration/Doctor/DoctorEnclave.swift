@@ -80,7 +80,8 @@ enum DoctorEnclave {
         } else if state.limit > 0, UInt64(state.failures) * 2 >= UInt64(state.limit) {
             lines.append(
                 DoctorLine(
-                    .warn, "enclave", "the TPM has counted \(state.failures) of \(state.limit) failures; \(heals)",
+                    .warn, "enclave",
+                    "the TPM has counted \(state.failures) of \(state.limit) failures, and PINs that it counts wait; \(heals)",
                     remedy: "find who fails: look into the system's log"))
         }
         if !state.hasLockoutAuthorization {
