@@ -1,9 +1,9 @@
 import SignetEngine
-import SignetPlatform
 import SignetPolicy
 import SignetRecords
 import Testing
 
+@testable import SignetPlatform
 @testable import signet
 
 struct EnclaveVerbTests {

@@ -9,7 +9,7 @@ extension Option {
 extension Command {
     /// `signet enclave accept`.
     static let enclaveAccept = Command(
-        "enclave accept", "let records count that were put back from a backup",
+        "enclave accept", "let records from a restored backup count",
         options: [Option("--user", value: "U", "whose records"), .all, .json],
         details: """
             The TPM has counted further than records from a backup, so that they are refused: they could be an attacker's copy. \
