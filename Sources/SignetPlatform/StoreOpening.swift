@@ -86,10 +86,10 @@ package enum StoreOpening {
 
 extension OpenedStore {
     /// Gives up the rest for the enclave.
-    consuming func takeEnclave() -> MachineEnclave { enclave }
+    package consuming func takeEnclave() -> MachineEnclave { enclave }
 
     /// Gives up the rest for the keys; the enclave's helper ends.
-    consuming func takeKeys() -> StoreKeys { keys }
+    package consuming func takeKeys() -> StoreKeys { keys }
 }
 
 extension StoreError {
