@@ -182,10 +182,12 @@ import Testing
         try store.create(identity())
         try store.save(enrollment())
         let oldIdentity = try read(folder.sub("users/1000/identity"))
+        let oldAttempts = try read(folder.sub("users/1000/attempts"))
         var renamed = try userStore(folder.bytes, name: Array("alicia".utf8))
         try renamed.adopt()
         // As after a power cut between the two files.
         try overwrite(folder.sub("users/1000/identity"), oldIdentity)
+        try overwrite(folder.sub("users/1000/attempts"), oldAttempts)
         #expect(storeError { _ = try renamed.loadIdentity() } == .fault(.identity, .renamed))
         try renamed.adopt()
         #expect(try renamed.loadIdentity() == identity(name: Array("alicia".utf8)))
