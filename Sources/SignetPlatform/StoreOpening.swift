@@ -86,7 +86,7 @@ package enum StoreOpening {
 
 extension OpenedStore {
     /// Gives up the rest for the enclave.
-    consuming func takeEnclave() -> MachineEnclave { enclave }
+    package consuming func takeEnclave() -> MachineEnclave { enclave }
 
     /// Gives up the rest for the keys; the enclave's helper ends.
     package consuming func takeKeys() -> StoreKeys { keys }

@@ -56,6 +56,10 @@ int signet_leave_groups(gid_t group);
 /// files, and, where it is root, its user and groups in favour of `user` and `group`. 0 or -errno.
 int signet_confine(uid_t user, gid_t group);
 
+/// Keeps what this process has in memory to itself, from now on: no core, no tracing, and no swap as far as the limits let it.
+/// 0 or -errno; a refused lock is no failure.
+int signet_guard_memory(void);
+
 /// Has the kernel refuse, from now on and in every thread, system calls that a helper with an open device has no use for:
 /// seccomp(2). To be called after signet_confine. 0 or -errno.
 int signet_filter_calls(void);

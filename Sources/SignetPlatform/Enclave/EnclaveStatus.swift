@@ -21,6 +21,8 @@ package struct EnclaveStatus: Equatable, Sendable {
     /// In the order of their uids; empty where the store cannot be opened.
     package var users: [User] = []
 
+    package init() {}
+
     /// What one user has in the TPM.
     package struct User: Equatable, Sendable {
         package let uid: UInt32
@@ -34,6 +36,8 @@ package struct EnclaveStatus: Equatable, Sendable {
         package var counter: EnclaveCounter?
         /// Why the records cannot be read.
         package var fault: StoreError?
+
+        package init(uid: UInt32) { self.uid = uid }
     }
 }
 

@@ -11,6 +11,12 @@ package struct MadeStore: Equatable, Sendable {
     package let existed: Bool
     /// Why a new store got a file where a TPM was preferred.
     package let withoutTPM: EnclaveProblem?
+
+    package init(kind: EnclaveKind, existed: Bool, withoutTPM: EnclaveProblem?) {
+        self.kind = kind
+        self.existed = existed
+        self.withoutTPM = withoutTPM
+    }
 }
 
 /// Making the store, which management does once and an authentication never.

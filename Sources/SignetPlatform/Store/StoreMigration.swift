@@ -22,7 +22,14 @@ package struct MigrationOutcome: Equatable, Sendable {
     package struct UnreadableUser: Equatable, Sendable {
         package let uid: UInt32
         package let error: StoreError
+
+        package init(uid: UInt32, error: StoreError) {
+            self.uid = uid
+            self.error = error
+        }
     }
+
+    package init(target: EnclaveKind) { self.target = target }
 }
 
 /// Moves a store between TPM and file: all records are sealed anew under a new master key, then the old one is destroyed.
@@ -79,12 +86,18 @@ package struct StoreMigration: ~Copyable {
             // What a migration that did not get as far as `key.tpm`, or one that finished, may have left.
             _ = try FileEnclave.read(root: root)
             try destroy(.enclave)
-            return MigrationOutcome(target: .file, isFinished: true)
+            return finished(.file)
         case (false, .tpm): try bindToTPM()
         case (true, .file): try turn(.toFile)
         case (true, .tpm): try turn(.toTPM)
         }
         return try moveAll(to: target)
+    }
+
+    private func finished(_ target: EnclaveKind) -> MigrationOutcome {
+        var outcome = MigrationOutcome(target: target)
+        outcome.isFinished = true
+        return outcome
     }
 
     /// From a file: the TPM gets a key, and with `key.tpm` it rules.
@@ -140,7 +153,9 @@ package struct StoreMigration: ~Copyable {
         try StoreValues.reseal(root: root, sealer)
         try reached(.valuesMoved)
         for _ in 0..<StoreMigration.rounds {
-            outcome = MigrationOutcome(target: target, countersLeft: outcome.countersLeft)
+            let countersLeft = outcome.countersLeft
+            outcome = MigrationOutcome(target: target)
+            outcome.countersLeft = countersLeft
             try moveUsers(&outcome, keys, &enclave)
             guard outcome.unreadable.isEmpty, outcome.waitingForPIN.isEmpty else { return outcome }
             if try recordIDs().allSatisfy({ $0 == sealer.keyID }) {
