@@ -60,13 +60,13 @@ package enum EnclavePolicy {
         return EnclaveFailures(count: before < .max ? before + 1 : before, since: now)
     }
 
-    /// Seconds until the TPM as a whole takes a PIN again; nil where it does.
+    /// Seconds until the TPM as a whole may be asked again; nil where it may.
     package static func machineWait(_ tpm: DictionaryAttackState) -> UInt64? {
         let room = max(tpm.limit / machineDivisor, 1)
         // An interval of 0 switches the protection off, and a lockout is one that no time ends.
         guard tpm.healSeconds > 0 else { return tpm.inLockout ? longestWait : nil }
         guard tpm.failures >= room else { return tpm.inLockout ? UInt64(tpm.healSeconds) : nil }
-        return (UInt64(tpm.failures - room) + 1) * UInt64(tpm.healSeconds)
+        return min((UInt64(tpm.failures - room) + 1) * UInt64(tpm.healSeconds), longestWait)
     }
 
     private static func shareWait(

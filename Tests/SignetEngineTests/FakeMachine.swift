@@ -113,6 +113,8 @@ final class Machine {
     func copy() -> Machine {
         let other = Machine()
         other.disk.identity = disk.identity
+        other.disk.bound = disk.bound
+        other.disk.comparesIdentities = disk.comparesIdentities
         other.disk.prints = disk.prints
         other.disk.attempts = disk.attempts
         other.disk.damage = disk.damage

@@ -22,6 +22,8 @@ import Testing
         try check(story, kind)
     }
 
+    @Test(arguments: EnclaveStories.all) func enclave(_ story: Story) throws { try check(story, .file) }
+
     static let kinds = [EnclaveKind.file, .tpm]
 
     private func check(_ story: Story, _ kind: EnclaveKind) throws {
