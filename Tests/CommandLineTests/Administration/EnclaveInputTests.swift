@@ -34,9 +34,8 @@ struct LockoutSecretTests {
 struct TPMLibrariesTests {
     // Would catch: a machine without tpm2-tss whose helper is called healthy, and one with it that is not.
     @Test func `what a program needs is looked for`() throws {
-        #expect(
-            TPMLibraries.missing(for: "/bin/ls", reaching: Array("nothing:x".utf8)) == ["libtss2-tcti-nothing.so.0"])
+        #expect(TPMLibraries.missing(for: "/bin/ls").isEmpty)
         // A script, as a test's helper is one: what it starts is not known.
-        #expect(TPMLibraries.missing(for: "/etc/passwd", reaching: Array("nothing:x".utf8)).isEmpty)
+        #expect(TPMLibraries.missing(for: "/etc/passwd").isEmpty)
     }
 }

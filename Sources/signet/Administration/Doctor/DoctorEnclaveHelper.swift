@@ -12,7 +12,7 @@ extension Doctor {
         if let problem = SafePath.problem(with: path, .program) {
             return [Doctor.line("tpm helper", problem, problem.matter == .missing ? level : .fail)]
         }
-        let missing = TPMLibraries.missing(for: Output.text(path), reaching: loaded.configuration.tpm)
+        let missing = TPMLibraries.missing(for: Output.text(path))
         guard missing.isEmpty else {
             return [
                 DoctorLine(
@@ -25,22 +25,20 @@ extension Doctor {
     }
 }
 
-/// The libraries that the TPM helper loads when it starts, and later.
+/// The libraries that the TPM helper loads when it starts.
 enum TPMLibraries {
     /// Debian's names for what is looked for.
-    static let packages = "libtss2-esys-3.0.2-0 libtss2-tctildr0 libtss2-tcti-device0"
+    static let packages = "libtss2-esys-3.0.2-0 libtss2-tcti-device0 libtss2-tcti-swtpm0"
     /// Larger than any build of the helper.
     private static let sizeLimit = 64 << 20
 
     /// Those that are not found where the loader looks by default (ld.so(8)); none where the file is no program of ours.
-    static func missing(for program: String, reaching connection: [UInt8]) -> [String] {
+    static func missing(for program: String) -> [String] {
         guard let bytes = PlainFile.read(program, limit: sizeLimit), let needed = ELFNeeds.libraries(of: bytes) else {
             return []
         }
-        // tpm2-tss opens the module for the connection by name, so that no list of the program's has it.
-        let kind = String(decoding: connection.prefix { $0 != 0x3A }, as: UTF8.self)
         let folders = folders()
-        return (needed + ["libtss2-tcti-\(kind).so.0"]).filter { name in
+        return needed.filter { name in
             !folders.contains { PlainFile.exists("\($0)/\(name)") }
         }
     }
