@@ -153,6 +153,10 @@ let package = Package(
             dependencies: [
                 "SignetPlatform", "SignetEngine", "SignetRecords", "SignetPolicy", "SignetSecrets", "CPlatform",
             ]),
+        .target(name: "SoftwareTPM", path: "Tests/SoftwareTPM"),
+        .testTarget(
+            name: "SignetEnclaveTests",
+            dependencies: ["SoftwareTPM", "SignetRecords", "SignetPolicy", "CPlatform"]),
         .testTarget(
             name: "CommandLineTests",
             dependencies: [

@@ -23,6 +23,8 @@ let noSession: ESYS_TR = ESYS_TR_NONE
     private let tcti: OpaquePointer
     /// Whether a resource manager stands between us and the TPM.
     let isManaged: Bool
+    /// The TPM's own numbers of what lives in it for us.
+    private var ours: [TPM2_HANDLE] = []
 
     /// Milliseconds to wait before a command is tried again that a TPM put off (TPM_RC_RETRY, TPM_RC_NV_RATE).
     private static let pauses: [UInt32] = [50, 75, 100, 150, 200]
@@ -58,15 +60,20 @@ let noSession: ESYS_TR = ESYS_TR_NONE
         unsafe signet_disconnect(tcti)
     }
 
-    /// Makes one call of tss2, again where the TPM puts it off.
+    /// Makes one call of tss2, again where the TPM puts it off or is full.
     func call(_ command: (Context) -> TSS2_RC) throws(ReturnCode) {
         for pause in Connection.pauses {
-            let code = ReturnCode(raw: command(unsafe Context(pointer: esys)))
-            if code.raw == 0 { return }
-            guard code.isTransient else { throw code }
-            usleep(pause * 1000)
+            do throws(ReturnCode) { return try callOnce(command) } catch {
+                // A resource manager makes room by itself.
+                guard error.isTransient || error.isFull && !isManaged else { throw error }
+                usleep(pause * 1000)
+            }
         }
-        try callOnce(command)
+        do throws(ReturnCode) { try callOnce(command) } catch {
+            guard error.isFull, !isManaged else { throw error }
+            try flushLeftovers()
+            try callOnce(command)
+        }
     }
 
     /// Makes one call of tss2.
@@ -75,8 +82,33 @@ let noSession: ESYS_TR = ESYS_TR_NONE
         guard code.raw == 0 else { throw code }
     }
 
+    /// Flushes what is not ours, in a TPM without a resource manager that stayed full: a helper that was killed left its
+    /// objects there, or another program uses the TPM without one and holds three places for longer than it should.
+    private func flushLeftovers() throws(ReturnCode) {
+        for first in [signet_first_transient, signet_first_session] {
+            for handle in try handles(from: first) where !ours.contains(handle) {
+                try callOnce { esys in
+                    var system: OpaquePointer?
+                    // SAFETY: the context lives, and its system context with it.
+                    let code = unsafe Esys_GetSysContext(esys.pointer, &system)
+                    return code == 0 ? unsafe Tss2_Sys_FlushContext(system, handle) : code
+                }
+            }
+        }
+    }
+
+    /// Notes what lives in the TPM for us.
+    fileprivate func note(_ number: ESYS_TR) {
+        var handle: TPM2_HANDLE = 0
+        // SAFETY: the context lives; the handle is good for the call.
+        if unsafe Esys_TR_GetTpmHandle(esys, number, &handle) == 0 { ours.append(handle) }
+    }
+
     /// Takes an object or a session out of the TPM.
     fileprivate func flush(_ number: ESYS_TR) {
+        var handle: TPM2_HANDLE = 0
+        // SAFETY: the context lives; the handle is good for the call.
+        if unsafe Esys_TR_GetTpmHandle(esys, number, &handle) == 0 { ours.removeAll { $0 == handle } }
         // SAFETY: the context lives; an unknown number is an error that changes nothing.
         _ = unsafe Esys_FlushContext(esys, number)
     }
@@ -97,6 +129,7 @@ struct Handle: ~Copyable {
     init(_ number: ESYS_TR, in connection: Connection) {
         self.number = number
         self.connection = connection
+        connection.note(number)
     }
 
     deinit { connection.flush(number) }

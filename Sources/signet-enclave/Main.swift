@@ -26,10 +26,16 @@ import SignetHelper
         guard var channel = Channel() else { _exit(1) }
         var session = Session(Connection.open(interface))
         // No message of the TPM's is looked at before: it may be a socket, or a bus that somebody has his hands on.
-        guard signet_confine(Main.unprivileged, Main.unprivileged) == 0, signet_filter_calls() == 0 else { _exit(1) }
+        guard confine(with: interface) else { _exit(1) }
         channel.serve { request, packet in session.answer(request, packet) }
         // What is flushed now has its deadline too.
         alarm(Channel.requestSeconds)
+    }
+
+    /// Gives up what an open device does not need; a software TPM's socket is root's, and taken anew for each command.
+    private static func confine(with interface: Interface) -> Bool {
+        if interface.isSoftware { return signet_confine(0, 0) == 0 && signet_filter_calls_but_connections() == 0 }
+        return signet_confine(unprivileged, unprivileged) == 0 && signet_filter_calls() == 0
     }
 
     /// The user `nobody` and the group `nogroup` of Debian.

@@ -2,36 +2,56 @@ internal import CTSS2
 import SignetRecords
 
 /// The primary key, and the one session that everything else goes through: salted to the key, with secrets encrypted both
-/// ways. Both are made once in the helper's life.
+/// ways.
 final class OpenedEnclave {
     let connection: Connection
     let session: Handle
-    let primary: Handle
     /// The Name of the primary key (TPM 2.0 Library, Part 1, "Names").
     let name: [UInt8]
+    /// The primary key while it is in the TPM.
+    private var primary: Handle?
 
     /// Makes both; refuses where the key's Name is not `name`, before any salt is encrypted to it.
     ///
     /// Whoever sits between us and the TPM can put a key of his own in its place, and would read everything. That a key
     /// fits the Name beside it tss2 has compared by itself (Esys_CreatePrimary).
     init(_ connection: Connection, expecting name: [UInt8]) throws(Refusal) {
-        let primary = try refusing(Refusal.byOwner) { () throws(ReturnCode) in
-            try connection.flushLeftovers()
-            return try connection.makePrimary()
-        }
+        let primary = try connection.primary(expecting: name)
         let number = primary.number
-        let found = try refusing(Refusal.plainly) { () throws(ReturnCode) in try connection.name(of: number) }
-        guard name.isEmpty || name == found else { throw .problem(.foreign) }
+        self.name = try refusing(Refusal.plainly) { () throws(ReturnCode) in try connection.name(of: number) }
         session = try refusing(Refusal.plainly) { () throws(ReturnCode) in
             try connection.startSession(on: number)
         }
         self.connection = connection
-        self.primary = primary
-        self.name = found
+        self.primary = consume primary
     }
+
+    /// Runs `body` with the primary key, which is made again where it was left.
+    func withPrimary<Result: ~Copyable>(_ body: (ESYS_TR) throws(Refusal) -> Result) throws(Refusal) -> Result {
+        if primary == nil { primary = try connection.primary(expecting: name) }
+        switch primary {
+        case .some(let key): return try body(key.number)
+        case .none: throw .problem(.other)
+        }
+    }
+
+    /// Takes the primary key out of the TPM, for a person types now.
+    ///
+    /// What lies in the TPM meanwhile costs: the kernel's resource manager loads and saves all of it around each command
+    /// (Linux, drivers/char/tpm/tpm2-space.c), and others find no place in a TPM without one.
+    func leavePrimary() { primary = nil }
 }
 
 extension Connection {
+    /// Makes the primary key; `foreign` where its Name is not `name`.
+    fileprivate func primary(expecting name: [UInt8]) throws(Refusal) -> Handle {
+        let key = try refusing(Refusal.byOwner) { () throws(ReturnCode) in try makePrimary() }
+        let number = key.number
+        let found = try refusing(Refusal.plainly) { () throws(ReturnCode) in try self.name(of: number) }
+        guard name.isEmpty || name == found else { throw .problem(.foreign) }
+        return key
+    }
+
     /// Derives the primary key from the owner's seed.
     fileprivate func makePrimary() throws(ReturnCode) -> Handle {
         var sensitive = TPM2B_SENSITIVE_CREATE()
@@ -82,23 +102,5 @@ extension Connection {
             unsafe Esys_TRSess_SetAttributes(esys.pointer, number, flags, 0xFF)
         }
         return session
-    }
-
-    /// Flushes what a helper left behind that was killed, where the TPM keeps it: a software TPM, or a device without a
-    /// resource manager, which have three places for objects. Each serves one connection at a time, so that nobody
-    /// else's can be among them.
-    fileprivate func flushLeftovers() throws(ReturnCode) {
-        // A resource manager has done it, and shows each connection only its own (Linux, drivers/char/tpm/tpm2-space.c).
-        guard !isManaged else { return }
-        for first in [signet_first_transient, signet_first_session] {
-            for handle in try handles(from: first) {
-                try call { esys in
-                    var system: OpaquePointer?
-                    // SAFETY: the context lives, and its system context with it.
-                    let code = unsafe Esys_GetSysContext(esys.pointer, &system)
-                    return code == 0 ? unsafe Tss2_Sys_FlushContext(system, handle) : code
-                }
-            }
-        }
     }
 }

@@ -33,13 +33,15 @@ extension OpenedEnclave {
         var registers = TPML_PCR_SELECTION()
         var privateArea: UnsafeMutablePointer<TPM2B_PRIVATE>?
         var publicArea: UnsafeMutablePointer<TPM2B_PUBLIC>?
-        let (parent, session) = (primary.number, session.number)
-        try refusing(Refusal.plainly) { () throws(ReturnCode) in
-            try connection.call { esys in
-                // SAFETY: all pointers are good for the call; what is nil is not answered.
-                unsafe Esys_Create(
-                    esys.pointer, parent, session, noSession, noSession, sensitive.pointer, &template, &outside, &registers,
-                    &privateArea, &publicArea, nil, nil, nil)
+        let session = session.number
+        try withPrimary { (parent) throws(Refusal) in
+            try refusing(Refusal.plainly) { () throws(ReturnCode) in
+                try connection.call { esys in
+                    // SAFETY: all pointers are good for the call; what is nil is not answered.
+                    unsafe Esys_Create(
+                        esys.pointer, parent, session, noSession, noSession, sensitive.pointer, &template, &outside,
+                        &registers, &privateArea, &publicArea, nil, nil, nil)
+                }
             }
         }
         guard let privateArea = unsafe Output(privateArea), let publicArea = unsafe Output(publicArea) else { return nil }
@@ -62,11 +64,17 @@ extension OpenedEnclave {
                 == signet_sealed_template(object.countsFailures).publicArea.objectAttributes
         else { throw .problem(.foreign) }
         var number = noSession
-        let (parent, session) = (primary.number, session.number)
-        try refusing({ $0.isAboutParameter ? .problem(.foreign) : .problem($0.problem) }) { () throws(ReturnCode) in
-            try connection.call { esys in
-                // SAFETY: all pointers are good for the call.
-                unsafe Esys_Load(esys.pointer, parent, session, noSession, noSession, &privateArea, &publicArea, &number)
+        let session = session.number
+        let meaning = { (code: ReturnCode) -> Refusal in
+            .problem(code.isAboutParameter ? .foreign : code.problem)
+        }
+        try withPrimary { (parent) throws(Refusal) in
+            try refusing(meaning) { () throws(ReturnCode) in
+                try connection.call { esys in
+                    // SAFETY: all pointers are good for the call.
+                    unsafe Esys_Load(
+                        esys.pointer, parent, session, noSession, noSession, &privateArea, &publicArea, &number)
+                }
             }
         }
         return Handle(number, in: connection)

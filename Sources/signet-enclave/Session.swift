@@ -58,6 +58,7 @@ struct Session: ~Copyable {
             // The place of the one before is free first: a TPM may have three.
             loaded = nil
             loaded = try enclave.load(object)
+            enclave.leavePrimary()
             return Answer(.done)
         case .unsealUnder(let authorization):
             switch loaded {

@@ -64,6 +64,9 @@ int signet_guard_memory(void);
 /// seccomp(2). To be called after signet_confine. 0 or -errno.
 int signet_filter_calls(void);
 
+/// The same, but for connections: a software TPM takes one for each command.
+int signet_filter_calls_but_connections(void);
+
 /// POLLRDHUP of poll(2), which the headers show to GNU sources only: the other side of a socket sends no more.
 enum { SIGNET_POLLRDHUP = 0x2000 };
 
