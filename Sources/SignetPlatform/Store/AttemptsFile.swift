@@ -151,11 +151,19 @@ extension SecureFolder {
     }
 
     /// Writes the counters over the older slot; durable when it returns.
+    ///
+    /// `known` is what was read under the same hold of the lock, with nothing written since; nil: both slots are read.
     borrowing func writeAttempts(
-        _ attempts: Attempts, uid: UInt32, instance: [UInt8], sealer: borrowing RecordSealer
+        _ attempts: Attempts, over known: AttemptsFile.Reading?, uid: UInt32, instance: [UInt8],
+        sealer: borrowing RecordSealer
     ) throws(StoreError) {
         let file = try openAttempts(flags: O_RDWR)
-        let current = try readAttempts(from: file, uid: uid, instance: instance, sealer: sealer)
+        let current: AttemptsFile.Reading
+        if let known {
+            current = known
+        } else {
+            current = try readAttempts(from: file, uid: uid, instance: instance, sealer: sealer)
+        }
         let (sequence, overflow) = current.sequence.addingReportingOverflow(1)
         let record = AttemptsRecord(uid: uid, instance: instance, sequence: sequence, attempts: attempts)
         guard !overflow, let slot = AttemptsFile.encode(record, sealer: sealer) else { throw .system(errno: EINVAL) }

@@ -17,6 +17,16 @@ package struct UserStore: RecordStore, ~Copyable {
     private let userName: [UInt8]
     private let timing: LockTiming
     private var held: FileLock?
+    /// The user's folder, open while the lock is held.
+    private var heldFolder: SecureFolder?
+    private var known = Known()
+
+    /// What was read while the lock is held, and goes with it: nobody else writes meanwhile.
+    private struct Known {
+        var identity: IdentityRecord?
+        /// Both slots of the counters.
+        var counters: AttemptsFile.Reading?
+    }
 
     /// How often the user's folder may be removed before its lock is given up.
     private static let lockTries = 16
@@ -57,7 +67,10 @@ package struct UserStore: RecordStore, ~Copyable {
         var triesLeft = UserStore.lockTries
         while held == nil {
             do throws(StoreError) {
-                held = try FileLock(.lock, in: try folder(creating: true), timing: timing)
+                let folder = try openFolder(creating: true)
+                held = try FileLock(.lock, in: folder, timing: timing)
+                heldFolder = consume folder
+                known = Known()
             } catch {
                 // The folder was removed between its opening and the lock file's: once more, with a new one. Where the
                 // whole store was removed under us none can be made any more.
@@ -67,11 +80,19 @@ package struct UserStore: RecordStore, ~Copyable {
         }
     }
 
-    package mutating func unlock() { held = nil }
+    package mutating func unlock() {
+        known = Known()
+        heldFolder = nil
+        held = nil
+    }
 
+    /// Under the lock the file is read once: a change by this store is seen, and nobody else may make one.
     package mutating func loadIdentity() throws(StoreError) -> IdentityRecord? {
+        if let identity = known.identity { return identity }
         guard let content = try load(.identity, limit: IdentityRecord.byteLimit, userName: userName) else { return nil }
-        return try decodeIdentity(content, userName: userName)
+        let identity = try decodeIdentity(content, userName: userName)
+        if held != nil { known.identity = identity }
+        return identity
     }
 
     package mutating func loadPrints() throws(StoreError) -> EnrollmentSet {
@@ -80,7 +101,10 @@ package struct UserStore: RecordStore, ~Copyable {
 
     package mutating func loadAttempts() throws(StoreError) -> Attempts {
         guard let identity = try loadIdentity() else { throw .fault(.attempts, .missing) }
-        let reading = try folder().readAttempts(uid: uid, instance: identity.instance, sealer: sealer)
+        let reading = try inFolder { (folder, sealer) throws(StoreError) in
+            try folder.readAttempts(uid: uid, instance: identity.instance, sealer: sealer)
+        }
+        if held != nil { known.counters = reading }
         attemptsWereTorn = reading.torn
         return reading.attempts
     }
@@ -88,7 +112,8 @@ package struct UserStore: RecordStore, ~Copyable {
     package mutating func create(_ identity: IdentityRecord) throws(StoreError) {
         // The counters come first: without an identity they mean nothing, and an identity without them could not be
         // used.
-        try folder(creating: true).createAttempts(Attempts(), uid: uid, instance: identity.instance, sealer: sealer)
+        known = Known()
+        try openFolder(creating: true).createAttempts(Attempts(), uid: uid, instance: identity.instance, sealer: sealer)
         attemptsWereTorn = false
         try save(identity)
     }
@@ -97,6 +122,8 @@ package struct UserStore: RecordStore, ~Copyable {
         guard identity.uid == uid, identity.userName == userName, let content = try? identity.encoded() else {
             throw .system(errno: EINVAL)
         }
+        // A write that fails may have come through all the same: what is there then, the next reading tells.
+        known = Known()
         try save(.identity, content.span)
     }
 
@@ -113,10 +140,17 @@ package struct UserStore: RecordStore, ~Copyable {
 
     package mutating func save(_ attempts: Attempts) throws(StoreError) {
         guard let identity = try loadIdentity() else { throw .fault(.attempts, .missing) }
-        try folder().writeAttempts(attempts, uid: uid, instance: identity.instance, sealer: sealer)
+        // As above; and a second write in one hold goes over the other slot.
+        let counters = known.counters.take()
+        try inFolder { (folder, sealer) throws(StoreError) in
+            try folder.writeAttempts(
+                attempts, over: counters, uid: uid, instance: identity.instance, sealer: sealer)
+        }
     }
 
     package mutating func remove() throws(StoreError) {
+        known = Known()
+        heldFolder = nil
         let name = FileName(number: uid)
         do throws(FileFault) {
             do throws(FileFault) {
@@ -158,7 +192,7 @@ package struct UserStore: RecordStore, ~Copyable {
 }
 
 extension UserStore {
-    private borrowing func folder(creating: Bool = false) throws(StoreError) -> SecureFolder {
+    private borrowing func openFolder(creating: Bool = false) throws(StoreError) -> SecureFolder {
         do throws(FileFault) {
             return try users.folder(FileName(number: uid), creating: creating)
         } catch {
@@ -166,11 +200,25 @@ extension UserStore {
         }
     }
 
+    /// Lets `body` work in the user's folder: the one that the lock lies in, where it is held.
+    private borrowing func inFolder<Result>(
+        _ body: (borrowing SecureFolder, borrowing RecordSealer) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        switch heldFolder {
+        case .some(let folder): return try body(folder, sealer)
+        case .none: return try body(try openFolder(), sealer)
+        }
+    }
+
     /// The bytes of a sealed file, or nil where it is not there.
     private borrowing func file(_ kind: RecordKind, limit: Int) throws(StoreError) -> [UInt8]? {
         do throws(FileFault) {
-            return try users.folder(FileName(number: uid))
-                .read(UserStore.name(of: kind), limit: limit + RecordSealer.overhead)
+            let name = UserStore.name(of: kind)
+            switch heldFolder {
+            case .some(let folder): return try folder.read(name, limit: limit + RecordSealer.overhead)
+            case .none:
+                return try users.folder(FileName(number: uid)).read(name, limit: limit + RecordSealer.overhead)
+            }
         } catch {
             guard error == .missing else { throw StoreError(kind, error) }
             return nil
@@ -187,11 +235,12 @@ extension UserStore {
     private borrowing func save(_ kind: RecordKind, _ content: Span<UInt8>) throws(StoreError) {
         let header = sealer.header(kind, uid: uid, userName: userName)
         guard let file = sealer.seal(content, header: header) else { throw .system(errno: EINVAL) }
-        let folder = try folder()
-        do throws(FileFault) {
-            try folder.replace(UserStore.name(of: kind), with: file.span)
-        } catch {
-            throw StoreError(kind, error)
+        try inFolder { (folder, _) throws(StoreError) in
+            do throws(FileFault) {
+                try folder.replace(UserStore.name(of: kind), with: file.span)
+            } catch {
+                throw StoreError(kind, error)
+            }
         }
     }
 
