@@ -70,12 +70,15 @@ where
             }
             closure = closure ?? why
         }
-        return isOpen ? nil : closure ?? .notEnrolled
+        guard isOpen else { return closure ?? .notEnrolled }
+        records = ReadRecords(state: state, set: set)
+        return nil
     }
 
     /// Asks for a secret; its image stays in this one place until it is used.
     mutating func ask(_ prompt: Prompt) throws(LedgerFailure) -> AuthenticationEvent {
         secret = nil
+        records = nil
         person.showTyping()
         // Every charge is settled: from here on Ctrl-C and the program's own time limit are the program's again.
         sensor.stopListening()

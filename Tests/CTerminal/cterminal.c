@@ -47,6 +47,8 @@ int signet_terminal_spawn(
     fcntl(slave, F_SETFD, FD_CLOEXEC);
     // Group 5 is tty, as in the pts file system's own option gid=5; a user owns the terminal he works at.
     if (fchown(slave, owner, 5) != 0 || fchmod(slave, 0620) != 0) goto failed;
+    struct termios modes;
+    if (tcgetattr(slave, &modes) != 0) goto failed;
     pid_t pid = fork();
     if (pid < 0) goto failed;
     if (pid == 0) {
@@ -56,7 +58,7 @@ int signet_terminal_spawn(
         become(argv, environment);
     }
     close(slave);
-    *child = (struct signet_child){.pid = pid, .input = master, .output = -1, .error = -1};
+    *child = (struct signet_child){.pid = pid, .input = master, .output = -1, .error = -1, .modes = modes};
     return 0;
 failed:;
     int reason = errno;

@@ -65,7 +65,9 @@ extension StandInTPM {
             var out = [UInt8](repeating: 0, count: EnclaveMessage.packetLimit)
             var length: Int?
             switch fault(for: request.name) {
-            case .die: return
+            case .die:
+                log("died")
+                return
             case .stall:
                 sleep(60)
                 return

@@ -13,7 +13,7 @@ import Testing
             // With a terminal beside the pipe.
             let script = "echo 806357 | sudo -k -S id -u"
             let terminal = try Terminal(["sh", "-c", script], as: alice.user)
-            let before = try terminal.modes
+            let before = terminal.modesAtStart
             let ending = try terminal.ended()
             // sudo asks on standard error, here the terminal; what the command says comes behind that.
             #expect(ending.code == 0 && terminal.screen().words.hasSuffix(": 0"), "\(ending.shown)")
@@ -43,7 +43,7 @@ import Testing
         try Enrolled.with { alice in
             try Guarded.services(["su"], arguments: "prompt=conversation") {
                 let terminal = try Terminal(["su", alice.user.name, "-c", "id -u"], as: alice.user)
-                let before = try terminal.modes
+                let before = terminal.modesAtStart
                 try terminal.waitForSecretPrompt("PIN, or press Enter and touch the reader: ")
                 #expect(try terminal.modes.local & tcflag_t(ICANON) != 0, "the field has the terminal")
                 try terminal.type(line: Enrolled.pin)
@@ -62,7 +62,7 @@ import Testing
         try Enrolled.with { alice in
             let words = ["sh", "-c", "sudo -k id -u \(redirection)"]
             let terminal = try Terminal(words, as: alice.user)
-            let before = try terminal.modes
+            let before = terminal.modesAtStart
             try terminal.waitForSecretPrompt("PIN, or press Enter and touch the reader: ")
             try terminal.type(line: Enrolled.pin)
             let ending = try terminal.ended()

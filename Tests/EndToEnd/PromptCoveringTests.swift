@@ -14,7 +14,7 @@ import Testing
     @Test func withoutTheFocusNothingIsShownAndNoReaderIsArmed() throws {
         try Enrolled.with { alice in
             let terminal = try alice.sudo()
-            let before = try terminal.modes
+            let before = terminal.modesAtStart
             try alice.arm(terminal)
             #expect(terminal.transcript.contains("\u{1B}[?1004h"), "focus is not asked for")
             for keys in ["80", "", "9"] {
@@ -41,7 +41,7 @@ import Testing
     @Test func controlCEndsAnAbsence() throws {
         try Enrolled.with { alice in
             let terminal = try alice.sudo()
-            let before = try terminal.modes
+            let before = terminal.modesAtStart
             try alice.arm(terminal)
             try terminal.type("80\u{1B}[O")
             try terminal.waitForScreen("nothing") { $0.text.isEmpty }
@@ -114,7 +114,7 @@ import Testing
                 alice.reader.forget()
                 let environment = Child.environment.merging(variables) { $1 }
                 let terminal = try Terminal(words, as: user, environment: environment)
-                let before = try terminal.modes
+                let before = terminal.modesAtStart
                 try terminal.waitFor("PIN: ")
                 try terminal.waitFor(Offer.touch)
                 try terminal.type("8063")
@@ -135,7 +135,7 @@ import Testing
     @Test func afterAStopFromOutsideTheModesAreTakenAgain() throws {
         try Enrolled.with { alice in
             let terminal = try alice.sudo()
-            let before = try terminal.modes
+            let before = terminal.modesAtStart
             try alice.arm(terminal)
             try terminal.type("80")
             try terminal.waitForMasks(2)

@@ -15,7 +15,7 @@ import Testing
                 alice.reader.forget()
                 let words = ["sh", "-c", "echo above; su \(alice.user.name) -c 'echo in'; echo below"]
                 let terminal = try Terminal(words, as: alice.user, columns: columns)
-                let before = try terminal.modes
+                let before = terminal.modesAtStart
                 try terminal.waitForScreen("a prompt that waits for a touch", columns: Int(columns)) {
                     $0.words.filter { $0 != " " }.contains("Touchthereaderortype")
                 }
@@ -101,7 +101,7 @@ import Testing
                 variables["TERM"] = type
                 let terminal = try Terminal(
                     ["su", alice.user.name, "-c", "echo in"], as: alice.user, environment: variables, columns: columns)
-                let before = try terminal.modes
+                let before = terminal.modesAtStart
                 try terminal.waitForScreen("a prompt that waits for a touch", columns: Int(columns)) {
                     $0.words.filter { $0 != " " }.contains("Touchthereaderortype")
                 }

@@ -49,7 +49,7 @@ import Testing
             alice.reader.forget()
             let terminal = try Terminal(
                 ["su", alice.user.name, "-c", "echo in; exec cat"], as: try User.fresh())
-            let before = try terminal.modes
+            let before = terminal.modesAtStart
             try alice.arm(terminal)
             try terminal.type("8063")
             try terminal.waitForMasks(4)

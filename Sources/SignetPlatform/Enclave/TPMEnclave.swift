@@ -141,14 +141,15 @@ package struct TPMEnclave: Enclave, ~Copyable {
 
     /// Waits until the object is loaded.
     ///
-    /// A helper that met its end while the person typed has a successor: nothing was authorised yet.
+    /// A helper that met its end while the person typed, or that could not load what was an older record's, has a
+    /// successor: nothing was authorised yet.
     private mutating func loaded(_ object: EnclaveObject) throws(EnclaveProblem) {
         let wasPrepared = session.isRunning
         do throws(EnclaveProblem) {
             try session.load(object)
             try session.settle()
         } catch {
-            guard wasPrepared, error == .helperFailed else { throw error }
+            guard wasPrepared, error == .helperFailed || error == .foreign else { throw error }
             session.end()
             try session.load(object)
             try session.settle()

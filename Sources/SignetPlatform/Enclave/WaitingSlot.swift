@@ -5,8 +5,6 @@ internal import CPlatform
 /// A TPM has 64 sessions at most, and three objects where no resource manager stands before it: somebody who starts `su`
 /// a hundred times must not use them up. Without a slot the helper ends and is started anew when the PIN has come. A lock
 /// on a file in a folder that is root's alone: it ends with the value or with its process, whatever that dies of.
-///
-/// Public, for Embedded Swift must see the deinit where a value that holds one goes away.
 public struct WaitingSlot: ~Copyable {
     private let file: FileDescriptor
 

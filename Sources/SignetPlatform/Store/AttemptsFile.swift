@@ -178,13 +178,19 @@ extension SecureFolder {
 
     /// Writes the counters over the older slot, nil: those that are there; durable when it returns.
     ///
+    /// `known` is what was read under the same hold of the lock, with nothing written since; nil: both slots are read.
     /// `identity` stands beside them and must be one that the slots admit; `identities` may stand there from now on.
     borrowing func writeAttempts(
-        _ attempts: Attempts?, uid: UInt32, instance: [UInt8], beside identity: Digest,
-        admitting identities: [Digest], sealer: borrowing RecordSealer
+        _ attempts: Attempts?, over known: AttemptsFile.Reading?, uid: UInt32, instance: [UInt8],
+        beside identity: Digest, admitting identities: [Digest], sealer: borrowing RecordSealer
     ) throws(StoreError) {
         let file = try openAttempts(flags: O_RDWR)
-        let current = try readAttempts(from: file, uid: uid, instance: instance, sealer: sealer)
+        let current: AttemptsFile.Reading
+        if let known {
+            current = known
+        } else {
+            current = try readAttempts(from: file, uid: uid, instance: instance, sealer: sealer)
+        }
         // Else counting beside an older identity, put back from a copy, would admit it.
         guard current.identities.contains(identity) else { throw .fault(.identity, .rolledBack) }
         let (sequence, overflow) = current.sequence.addingReportingOverflow(1)

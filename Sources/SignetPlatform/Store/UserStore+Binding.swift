@@ -22,7 +22,7 @@ extension UserStore {
         guard let (identity, reading) = try recorded() else { return }
         var attempts = reading.attempts
         attempts.counter = counter
-        try folder().createAttempts(
+        try openFolder().createAttempts(
             attempts, uid: uid, instance: identity.instance, identities: [try identity.digest()],
             after: reading.sequence, sealer: sealer)
     }
@@ -32,6 +32,6 @@ extension UserStore {
             let content = try load(.identity, limit: IdentityRecord.byteLimit, userName: name)
         else { return nil }
         let identity = try decodeIdentity(content, userName: name)
-        return (identity, try folder().readAttempts(uid: uid, instance: identity.instance, sealer: sealer))
+        return (identity, try openFolder().readAttempts(uid: uid, instance: identity.instance, sealer: sealer))
     }
 }

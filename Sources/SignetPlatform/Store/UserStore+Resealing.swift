@@ -48,7 +48,7 @@ extension UserStore {
         guard let file = content.withBytes({ bytes in sealer.seal(bytes, header: header) }) else {
             throw .system(errno: EINVAL)
         }
-        let folder = try folder()
+        let folder = try openFolder()
         do throws(FileFault) {
             try folder.replace(UserStore.name(of: kind), with: file.span)
         } catch {
@@ -63,12 +63,12 @@ extension UserStore {
     private borrowing func resealAttempts(_ instance: [UInt8]?, leavingTPM: Bool) throws(StoreError) -> EnclaveCounter? {
         let ids = try keyIDs(of: .attempts)
         guard !ids.isEmpty else { return nil }
-        let reading = try folder().readAttempts(uid: uid, instance: instance, sealer: sealer)
+        let reading = try openFolder().readAttempts(uid: uid, instance: instance, sealer: sealer)
         var attempts = reading.attempts
         let counter = attempts.counter
         if leavingTPM { attempts.counter = nil }
         if attempts != reading.attempts || ids.contains(where: { $0 != sealer.keyID }) {
-            try folder().createAttempts(
+            try openFolder().createAttempts(
                 attempts, uid: uid, instance: reading.instance, identities: reading.identities, after: reading.sequence,
                 sealer: sealer)
         }

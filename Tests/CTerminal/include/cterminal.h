@@ -3,6 +3,7 @@
 // Pseudo-terminals and child processes for the end-to-end tests: what happens between fork and exec must be C.
 #include <stddef.h>
 #include <sys/types.h>
+#include <termios.h>
 
 /// A child and the ends of its terminal or pipes that belong to the caller; -1 where there is none.
 struct signet_child {
@@ -10,6 +11,8 @@ struct signet_child {
     int input;
     int output;
     int error;
+    /// The terminal's modes before the program could change them; zeros where there is no terminal.
+    struct termios modes;
 };
 
 /// Starts a program on a new pseudo-terminal as the leader of a session of its own; `input` is the terminal's master.

@@ -17,6 +17,8 @@ final class Child {
     ]
 
     let process: pid_t
+    /// The terminal's modes before the program could change them.
+    let modes: termios
     private var input: CInt
     private let output: CInt
     private let error: CInt
@@ -52,6 +54,7 @@ final class Child {
         input = child.input
         output = child.output < 0 ? child.input : child.output
         error = child.error
+        modes = child.modes
     }
 
     deinit {

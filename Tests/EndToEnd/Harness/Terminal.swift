@@ -29,6 +29,9 @@ final class Terminal {
     /// The master of the terminal.
     var descriptor: CInt { child.descriptor }
 
+    /// The terminal's modes before the program could change them.
+    var termiosAtStart: termios { child.modes }
+
     /// The process that was started: for a user's sudo, that sudo itself.
     var process: pid_t { child.process }
 

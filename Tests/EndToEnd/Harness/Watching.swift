@@ -13,6 +13,14 @@ extension Terminal {
         let local: tcflag_t
         let characters: [UInt8]
 
+        init(_ modes: termios) {
+            input = modes.c_iflag
+            output = modes.c_oflag
+            control = modes.c_cflag
+            local = modes.c_lflag
+            characters = withUnsafeBytes(of: modes.c_cc) { Array($0) }
+        }
+
         /// What a shell's terminal has and a field takes away, by the names of stty(1).
         private var named: [(name: String, isOn: Bool)] {
             [
@@ -35,12 +43,12 @@ extension Terminal {
             var modes = termios()
             // A master answers with the modes of its other side (tty_ioctl(4)).
             guard tcgetattr(descriptor, &modes) == 0 else { throw HarnessError("no terminal modes (errno \(errno))") }
-            let characters = withUnsafeBytes(of: modes.c_cc) { Array($0) }
-            return Modes(
-                input: modes.c_iflag, output: modes.c_oflag, control: modes.c_cflag, local: modes.c_lflag,
-                characters: characters)
+            return Modes(modes)
         }
     }
+
+    /// How it was set before the program could change it.
+    var modesAtStart: Modes { Modes(termiosAtStart) }
 
     /// Gives the terminal echo, lines and signals from keys, as `stty sane` does.
     func setUsual() throws {
