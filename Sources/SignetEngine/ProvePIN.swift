@@ -34,9 +34,9 @@ where
         let state = try state()
         let before = try onLedger { (ledger) throws(LedgerFailure) in try ledger.door(state, purpose) }
         if case .closed(let lockout) = before { throw .closed(purpose, lockout) }
-        // The TPM works while the person types.
-        if let key = state.identity.key(of: purpose) { ledger.vault.prepare(key) }
         for _ in 0..<Management.patience {
+            // The TPM works while the person types.
+            if let key = state.identity.key(of: purpose) { ledger.vault.prepare(key) }
             let typed = try conceal(ask(purpose == .pin ? .currentPIN : .recoveryCode, mayDecline: mayDecline), purpose)
             if let lockout = try onLedger({ (ledger) throws(LedgerFailure) in try ledger.charge(purpose) }) {
                 throw .closed(purpose, lockout)

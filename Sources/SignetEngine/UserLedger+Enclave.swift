@@ -68,10 +68,18 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         do throws(VaultError) { try vault.remove(counter) } catch { log.record(.vaultFailed(error)) }
     }
 
-    /// The counters of records that are about to be replaced or deleted, whatever their state; the lock must be held.
-    mutating func replacedAttempts() -> Attempts? {
-        guard (try? store.loadIdentity()) != nil else { return nil }
-        return try? store.loadAttempts()
+    /// An administrator moves the store to a TPM: the user gets a counter at once; false where there is no room for one.
+    ///
+    /// The PIN's half has to wait for the next right PIN.
+    package mutating func takeCounter() throws(LedgerFailure) -> Bool {
+        try hold { (ledger) throws(LedgerFailure) in
+            guard var state = try ledger.loadHeld() else { throw .recordUnusable }
+            if state.attempts.counter != nil { return true }
+            state.attempts.counter = ledger.makeCounter(for: state.identity.owner)
+            guard state.attempts.counter != nil else { return false }
+            try ledger.save(state.attempts)
+            return true
+        }
     }
 
     /// An administrator moves the store to a file: the user's counter is given up, and its room given back.

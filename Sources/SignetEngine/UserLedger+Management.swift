@@ -31,14 +31,15 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             pinChangedAt: time.wallTime(), recoveryMadeAt: 0, pinSetByAdministrator: byAdministrator, approvals: [])
         let now = try now()
         try hold { (ledger) throws(LedgerFailure) in
-            let replaced = ledger.replacedAttempts()
+            let counter = ledger.store.namedCounter()
+            let failures = (try? ledger.store.loadAttempts())?.enclaveFailures
             do throws(StoreError) { try ledger.store.create(identity) } catch { throw ledger.failed(error) }
-            ledger.giveBack(replaced?.counter)
+            ledger.giveBack(counter)
             var attempts = Attempts()
             attempts.counter = ledger.makeCounter(for: identity.owner)
             if attempts.counter == nil, ledger.vault.hasHalves { ledger.log.record(.noCounter) }
             // A new PIN lowers nothing in the TPM.
-            attempts.enclaveFailures = replaced?.enclaveFailures
+            attempts.enclaveFailures = failures
             if !byAdministrator { ledger.policy.pinSucceeded(&attempts, at: now) }
             if attempts != Attempts() { try ledger.save(attempts) }
         }
