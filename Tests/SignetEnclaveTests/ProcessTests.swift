@@ -101,8 +101,9 @@ extension EnclaveTests {
             #expect(throws: HelperEnded.self) { try second.receive() }
         }
 
-        /// Catches an object or a session that stays in the TPM when the helper ends: three fill it. Each ends in another
-        /// way; the pauses before a full TPM is cleared would show as seconds.
+        /// Catches an object or a session that stays in the TPM when the helper ends.
+        ///
+        /// Three fill it. Each ends in another way; the pauses before a full TPM is cleared would show as seconds.
         @Test func nothingStaysInTheTPM() throws {
             let tpm = try SoftwareTPM()
             let first = try Helper(tpm)
