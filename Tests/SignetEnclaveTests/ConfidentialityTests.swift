@@ -51,27 +51,38 @@ extension EnclaveTests {
             }
         }
 
-        /// Catches a helper that encrypts to a key which somebody on the wires put in the primary's place, with or without
-        /// the Name that is expected.
+        /// Where the two coordinates of a P-256 key lie in the answer to CreatePrimary, behind the curve, the absent
+        /// derivation and the length of the first; nil in other answers.
+        private static func key(in response: [UInt8]) -> Range<Int>? {
+            guard let start = Data(response).range(of: Data([0, 3, 0, 0x10, 0, 32]))?.upperBound else { return nil }
+            return response.count >= start + 66 ? start..<(start + 66) : nil
+        }
+
+        /// Catches a helper that encrypts to a key which somebody on the wires put in the primary's place, with the Name
+        /// that is expected or with the key's own.
         @Test(arguments: [true, false]) func aKeyInThePrimarysPlace(nameStays: Bool) throws {
             let tpm = try SoftwareTPM()
             let name = try Helper(tpm).open()
+            // A good key of somebody else's.
+            let other = try SoftwareTPM()
+            let watch = try BusProxy(other)
+            let otherName = try Helper(["--tcti", watch.interface]).open()
+            let recorded = watch.fromTPM
+            let theirs = Array(recorded[try #require(Self.key(in: recorded))])
             let changes = Changes()
-            // The answer to CreatePrimary ends with the Name, and has the key's x and y before it, 32 bytes each.
             let proxy = try BusProxy(tpm) { response in
-                guard let place = Data(response).range(of: Data(name)), response.count > 300 else { return response }
+                guard let place = Self.key(in: response) else { return response }
                 var changed = response
-                changed[nameStays ? 100 : place.lowerBound + 33] ^= 1
+                changed.replaceSubrange(place, with: theirs)
+                if !nameStays, let place = Data(changed).range(of: Data(name)) {
+                    changed.replaceSubrange(place.lowerBound..<place.upperBound, with: otherName)
+                }
                 changes.add()
                 return changed
             }
             let helper = try Helper(["--tcti", proxy.interface])
-            let reply = try helper.ask(.open(primaryName: name))
+            #expect(try helper.ask(.open(primaryName: name)) == .failed(nameStays ? .other : .foreign))
             #expect(changes.count == 1)
-            guard case .failed = reply else {
-                Issue.record("\(reply)")
-                return
-            }
         }
 
         /// Catches an answer that was changed on its way and is believed.
