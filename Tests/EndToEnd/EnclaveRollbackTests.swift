@@ -14,9 +14,9 @@ import Testing
         let copy = Self.copies[number]
         try MachineTPM.bound { (_, user) throws in
             #expect(try Sudo.accepts(user))
-            try put(copy.from, of: user, "cp -a --parents \(copy.from) $A")
+            try put(copy.from, of: user, "tar -C / -cPf $A/copy.tar \(copy.from)")
             #expect(try Sudo.answer(user, [1, 2, 3].map(Signet.wrongPIN)).isRefused)
-            try put(copy.from, of: user, "cp -a $A/. /")
+            try put(copy.from, of: user, "tar -xPf $A/copy.tar")
             let journal = try JournalListener()
             let refused = try Sudo.answer(user, [])
             #expect(refused.isRefused && refused.count(of: "PIN: ") == 0, "\(copy.what): \(refused)")
