@@ -143,7 +143,7 @@ let package = Package(
             name: "SignetPlatformTests",
             dependencies: [
                 "SignetPlatform", "SignetEngine", "SignetRecords", "SignetPolicy", "SignetSecrets", "CPlatform",
-                "CTerminal", "enclave-stand-in",
+                "CTerminal", "SoftwareTPM", "enclave-stand-in", "signet-enclave",
             ]),
         .testTarget(
             name: "SignetModuleTests",

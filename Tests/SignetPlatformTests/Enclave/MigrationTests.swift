@@ -6,8 +6,8 @@ import SignetRecords
 import SignetSecrets
 import Testing
 
-/// A store on its way between a file and a TPM.
-@Suite(.enabled(if: StandIn.obstacle == nil, Comment(rawValue: StandIn.obstacle ?? ""))) struct MigrationTests {
+/// A store with two users, whose content must not change on the way.
+enum Migrating {
     static let bob = Array("bob".utf8)
     static let people: [(uid: UInt32, name: [UInt8])] = [(1000, alice), (1001, bob)]
 
@@ -19,8 +19,8 @@ import Testing
         var generations: [UInt64] = []
     }
 
-    func populate(_ stage: StandIn, counters: Bool = false) throws {
-        for (uid, name) in Self.people {
+    static func populate(_ stage: StandIn, counters: Bool = false) throws {
+        for (uid, name) in people {
             var store = try stage.store(uid: uid, name: name)
             try store.lock()
             try store.create(identity(uid: uid, name: name, instance: UInt8(uid - 990)))
@@ -31,8 +31,8 @@ import Testing
         if counters { try makeCounters(stage) }
     }
 
-    func makeCounters(_ stage: StandIn) throws {
-        for (uid, name) in Self.people {
+    static func makeCounters(_ stage: StandIn) throws {
+        for (uid, name) in people {
             var vault = try stage.vault()
             let counter = try vault.makeCounter(
                 for: CounterOwner(uid: uid, instance: bytes(16, from: UInt8(uid - 990))))
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    func count(_ stage: StandIn, _ uid: UInt32, _ name: [UInt8], failures: UInt8) throws {
+    static func count(_ stage: StandIn, _ uid: UInt32, _ name: [UInt8], failures: UInt8) throws {
         var store = try stage.store(uid: uid, name: name)
         try store.lock()
         var attempts = try store.loadAttempts()
@@ -53,12 +53,12 @@ import Testing
         try store.save(attempts)
     }
 
-    func content(_ stage: StandIn, withCounters: Bool = false) throws -> Content {
+    static func content(_ stage: StandIn, withCounters: Bool = false) throws -> Content {
         var vault = try stage.vault()
         let text: [UInt8] = [1, 2, 3]
         var content = Content(digest: try vault.digest(of: text.span))
         _ = consume vault
-        for (uid, name) in Self.people {
+        for (uid, name) in people {
             var store = try stage.store(uid: uid, name: name)
             try store.lock()
             content.identities.append(try #require(try store.loadIdentity()))
@@ -71,7 +71,7 @@ import Testing
     }
 
     /// Whether these bytes, a key's id or the key, lie anywhere in the store.
-    func lies(_ bytes: [UInt8], in stage: StandIn) -> Bool {
+    static func lies(_ bytes: [UInt8], in stage: StandIn) -> Bool {
         let files = FileManager.default.enumerator(atPath: stage.root)?.compactMap { $0 as? String } ?? []
         return files.contains { name in
             FileManager.default.contents(atPath: "\(stage.root)/\(name)")?.range(of: Data(bytes)) != nil
@@ -79,7 +79,7 @@ import Testing
     }
 
     /// Runs a migration that ends after its `number`th step; whether it had that many.
-    func interrupt(_ stage: StandIn, _ target: EnclaveKind, after number: Int) throws -> Bool {
+    static func interrupt(_ stage: StandIn, _ target: EnclaveKind, after number: Int) throws -> Bool {
         let counter = Counter()
         let error = storeError {
             _ = try stage.migrate(target) { (_) throws(StoreError) in
@@ -93,12 +93,11 @@ import Testing
 
     final class Counter: @unchecked Sendable { var value = 0 }
 
-    /// Catches a step after which the store does not open, loses something, or takes back what was counted; and a second
-    /// run that does not go on, or leaves the old key.
-    @Test func toTheTPMInterruptedAfterEachStep() throws {
+    /// To the TPM, with an end after each step, and on from there.
+    static func toTheTPM(_ makeStage: () throws -> StandIn) throws {
         var number = 1
         while true {
-            let stage = try StandIn()
+            let stage = try makeStage()
             try stage.make(.file)
             try populate(stage)
             let before = try content(stage)
@@ -108,7 +107,7 @@ import Testing
             guard try interrupt(stage, .tpm, after: number) else { break }
             #expect(try content(stage) == before, "step \(number)")
             try count(stage, 1000, alice, failures: 4)
-            try count(stage, 1001, Self.bob, failures: 5)
+            try count(stage, 1001, bob, failures: 5)
             let outcome = try stage.migrate(.tpm)
             #expect(outcome.isFinished && outcome.unreadable == [] && outcome.movedUsers == 2, "step \(number)")
             #expect(stage.files == ["enclave", "key.tpm", "users", "values"])
@@ -124,11 +123,11 @@ import Testing
         #expect(number == 9)
     }
 
-    /// The same the other way; the TPM's counters go, and a file's store is left as one that never had a TPM.
-    @Test func toAFileInterruptedAfterEachStep() throws {
+    /// The other way; the TPM's counters go, and a file's store is left as one that never had a TPM.
+    static func toAFile(_ makeStage: () throws -> StandIn) throws {
         var number = 1
         while true {
-            let stage = try StandIn()
+            let stage = try makeStage()
             try stage.make(.require)
             try populate(stage, counters: true)
             let before = try content(stage)
@@ -150,25 +149,35 @@ import Testing
         }
         #expect(number == 9)
     }
+}
+
+/// A store on its way between a file and a TPM.
+@Suite(.enabled(if: StandIn.obstacle == nil, Comment(rawValue: StandIn.obstacle ?? ""))) struct MigrationTests {
+    /// Catches a step after which the store does not open, loses something, or takes back what was counted; and a second
+    /// run that does not go on, or leaves the old key.
+    @Test func toTheTPMInterruptedAfterEachStep() throws { try Migrating.toTheTPM { try StandIn() } }
+
+    /// The same the other way.
+    @Test func toAFileInterruptedAfterEachStep() throws { try Migrating.toAFile { try StandIn() } }
 
     /// Catches a migration that cannot be turned back half way, either way.
     @Test(arguments: [EnclaveKind.file, .tpm], 1...6) func turnedBackHalfWay(from: EnclaveKind, after number: Int) throws {
         let stage = try StandIn()
         try stage.make(from == .file ? .file : .require)
-        try populate(stage)
-        let before = try content(stage)
-        #expect(try interrupt(stage, from == .file ? .tpm : .file, after: number))
+        try Migrating.populate(stage)
+        let before = try Migrating.content(stage)
+        #expect(try Migrating.interrupt(stage, from == .file ? .tpm : .file, after: number))
         let outcome = try stage.migrate(from)
         #expect(outcome.isFinished)
         #expect(stage.files == (from == .file ? ["key", "users", "values"] : ["enclave", "key.tpm", "users", "values"]))
-        #expect(try content(stage) == before)
+        #expect(try Migrating.content(stage) == before)
     }
 
     /// Catches a program that opened the store before a migration and goes on under the old key.
     @Test func whoOpenedItBefore() throws {
         let stage = try StandIn()
         try stage.make(.file)
-        try populate(stage)
+        try Migrating.populate(stage)
         var early = try stage.store()
         _ = try stage.migrate(.tpm)
         #expect(storeError { try early.lock() } == .busy)
@@ -180,7 +189,7 @@ import Testing
     @Test func theOldKeyPutBack() throws {
         let stage = try StandIn()
         try stage.make(.file)
-        try populate(stage)
+        try Migrating.populate(stage)
         let key = try read("\(stage.root)/key")
         let old = try read("\(stage.root)/users/1000/identity")
         _ = try stage.migrate(.tpm)
@@ -196,7 +205,7 @@ import Testing
     @Test func unreadableRecordsKeepTheOldKey() throws {
         let stage = try StandIn()
         try stage.make(.file)
-        try populate(stage)
+        try Migrating.populate(stage)
         let path = "\(stage.root)/users/1001/identity"
         let valid = try read(path)
         var damaged = valid
@@ -217,7 +226,7 @@ import Testing
     @Test func countersWithoutAnIdentity() throws {
         let stage = try StandIn()
         try stage.make(.file)
-        try populate(stage)
+        try Migrating.populate(stage)
         unlink("\(stage.root)/users/1001/identity")
         #expect(try stage.migrate(.tpm).isFinished)
         #expect(try stage.migrate(.file).isFinished)
@@ -237,11 +246,11 @@ import Testing
     @Test(arguments: ["seal 9", "unseal nonsense", "open 1", "unseal die"]) func aTPMThatFails(_ fault: String) throws {
         let stage = try StandIn()
         try stage.make(.file)
-        try populate(stage)
-        let before = try content(stage)
+        try Migrating.populate(stage)
+        let before = try Migrating.content(stage)
         try stage.misbehave(fault)
         #expect(storeError { _ = try stage.migrate(.tpm) } == .fault(.store, .enclaveGone))
         #expect(stage.files == ["key", "users", "values"])
-        #expect(try content(stage) == before)
+        #expect(try Migrating.content(stage) == before)
     }
 }

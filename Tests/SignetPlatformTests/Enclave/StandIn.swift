@@ -4,6 +4,7 @@ import SignetPlatform
 import SignetPolicy
 import SignetRecords
 import SignetSecrets
+import SoftwareTPM
 import Testing
 
 /// A store, and a TPM that is a folder beside it; the helper is a real process.
@@ -12,20 +13,26 @@ final class StandIn: Sendable {
     let root: String
     let tpm: String
 
-    /// The helper in a folder that is root's alone, which goes with the process; nil where it is not built.
-    static let helper: String? = {
+    /// Which helper is talked to, and what it is told of the TPM.
+    let program: String
+    let interface: String
+
+    static let helper = copy(of: "enclave-stand-in")
+    /// The real one.
+    static let realHelper = copy(of: "signet-enclave")
+
+    /// A built program in a folder that is root's alone, which goes with the process; nil where it is not built.
+    private static func copy(of name: String) -> String? {
         let build =
             ProcessInfo.processInfo.environment["SIGNET_BUILD"]
             ?? URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
                 .deletingLastPathComponent().deletingLastPathComponent().path + "/.build/debug"
-        let copy = StandIn.copyFolder + "/enclave-stand-in"
+        let copy = StandIn.copyFolder + "/" + name
         mkdir(StandIn.copyFolder, 0o755)
-        guard (try? FileManager.default.copyItem(atPath: build + "/enclave-stand-in", toPath: copy)) != nil else {
-            return nil
-        }
+        guard (try? FileManager.default.copyItem(atPath: build + "/" + name, toPath: copy)) != nil else { return nil }
         atexit { try? FileManager.default.removeItem(atPath: StandIn.copyFolder) }
         return copy
-    }()
+    }
 
     private static let copyFolder = "/run/signet-stand-in-\(getpid())"
 
@@ -33,24 +40,28 @@ final class StandIn: Sendable {
     static let obstacle: String? =
         !isRoot ? "needs root: everything in a store is root's" : helper == nil ? "enclave-stand-in is not built" : nil
 
-    init() throws {
+    /// Why the tests with the real helper cannot run here, or nil.
+    static let realObstacle: String? =
+        obstacle ?? SoftwareTPM.obstacle ?? (realHelper == nil ? "signet-enclave is not built" : nil)
+
+    convenience init() throws { try self.init(StandIn.helper, nil) }
+
+    /// With the real helper and a software TPM, which serves one connection at a time.
+    convenience init(_ software: SoftwareTPM) throws { try self.init(StandIn.realHelper, software.interface) }
+
+    private init(_ program: String?, _ interface: String?) throws {
         folder = try TestFolder()
         root = folder.sub("signet")
         tpm = folder.sub("tpm")
+        self.program = program ?? "/nonexistent"
+        self.interface = interface ?? tpm
         try FileManager.default.createDirectory(atPath: tpm, withIntermediateDirectories: false)
     }
 
     var rootBytes: [UInt8] { Array(root.utf8) }
 
     func settings(_ preference: EnclavePreference = .prefer) -> EnclaveSettings {
-        EnclaveSettings(preference: preference, tcti: Array(tpm.utf8), helper: Array((StandIn.helper ?? "/x").utf8))
-    }
-
-    var configuration: Configuration {
-        var configuration = Configuration()
-        configuration.tpm = Array(tpm.utf8)
-        configuration.enclaveHelper = Array((StandIn.helper ?? "/x").utf8)
-        return configuration
+        EnclaveSettings(preference: preference, tcti: Array(interface.utf8), helper: Array(program.utf8))
     }
 
     var timing: EnclaveTiming {
