@@ -143,7 +143,7 @@ let package = Package(
             name: "SignetPlatformTests",
             dependencies: [
                 "SignetPlatform", "SignetEngine", "SignetRecords", "SignetPolicy", "SignetSecrets", "CPlatform",
-                "CTerminal",
+                "CTerminal", "enclave-stand-in",
             ]),
         .testTarget(
             name: "SignetModuleTests",
@@ -164,6 +164,8 @@ let package = Package(
                 "CPlatform",
                 "CTerminal",
             ]),
+        .executableTarget(
+            name: "enclave-stand-in", dependencies: ["SignetRecords", "SignetPolicy"], path: "Tests/EnclaveStandIn"),
         .target(name: "CTerminal", path: "Tests/CTerminal", cSettings: strictC),
         // The product's own parts only to know which keys must not be found in a program's memory.
         .testTarget(
