@@ -2,8 +2,8 @@ package import SignetPolicy
 package import SignetRecords
 internal import SignetSecrets
 
-// What a TPM adds to the ledger: a count that tells the records written last from copies that are put back, and a guard of
-// its own failures (`CounterPolicy`, `EnclavePolicy`). Where the enclave is a file, nothing here does anything.
+// What a TPM adds to the ledger: a count that tells the records written last from copies that are put back, and a guard
+// of its own failures (`CounterPolicy`, `EnclavePolicy`). Where the enclave is a file, nothing here does anything.
 
 extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, Log: ~Copyable {
     // MARK: The count
@@ -27,8 +27,8 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
 
     /// Writes the counters with the next count, and has the TPM count it: no older copy is taken for them from here on.
     ///
-    /// Where the TPM cannot count now, what was written is in force all the same, and the next load makes it good. Only a
-    /// charge may not go on then.
+    /// Where the TPM cannot count now, what was written is in force all the same, and the next load makes it good. Only
+    /// a charge may not go on then.
     mutating func saveCounting(_ attempts: inout Attempts, of identity: IdentityRecord) throws(LedgerFailure) {
         guard attempts.raiseCount() else { return try save(attempts) }
         try save(attempts)
@@ -68,7 +68,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         do throws(VaultError) { try vault.remove(counter) } catch { log.record(.vaultFailed(error)) }
     }
 
-    /// An administrator moves the store to a TPM: the user gets a counter at once; false where there is no room for one.
+    /// An administrator moves the store to a TPM: the user gets a counter at once; false where there is no room.
     ///
     /// The PIN's half has to wait for the next right PIN.
     package mutating func takeCounter() throws(LedgerFailure) -> Bool {
@@ -93,10 +93,10 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         }
     }
 
-    /// An administrator accepts records that were restored from a backup as those in force; false where they are already.
+    /// An administrator accepts records restored from a backup as those in force; false where they are already.
     ///
-    /// What was undone with them (failures, a changed PIN, a deleted finger) is undone for good. A single record that does
-    /// not fit the others is the store's fault to tell, and not accepted by this.
+    /// What was undone with them (failures, a changed PIN, a deleted finger) is undone for good. A single record that
+    /// does not fit the others is the store's fault to tell, and not accepted by this.
     package mutating func acceptOlderRecords() throws(LedgerFailure) -> Bool {
         let accepted = try hold { (ledger) throws(LedgerFailure) -> Bool in
             guard var state = try ledger.loadUnchecked() else { throw .recordUnusable }
@@ -165,8 +165,8 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
 
     /// Forgets the user's failures in the TPM, after an administrator had the TPM forget its own.
     ///
-    /// A reset of Signet's lockout does not: it lowers nothing in the TPM, and whoever may reset could lead the TPM into
-    /// lockout by resetting again and again.
+    /// A reset of Signet's lockout does not: it lowers nothing in the TPM, and whoever may reset could lead the TPM
+    /// into lockout by resetting again and again.
     package mutating func forgetEnclaveFailures() throws(LedgerFailure) {
         try hold { (ledger) throws(LedgerFailure) in
             guard var state = try ledger.loadHeld(), state.attempts.enclaveFailures != nil else { return }
@@ -204,8 +204,8 @@ extension IdentityRecord {
 extension VaultError {
     /// Whether it is certain that no secret was compared.
     ///
-    /// A TPM in lockout refuses right and wrong alike, one that stays busy has not begun, and what it does not take for its
-    /// own it does not open. Where no answer came, or one that says nothing, a comparison may have been made.
+    /// A TPM in lockout refuses right and wrong alike, one that stays busy has not begun, and what it does not take for
+    /// its own it does not open. Where no answer came, or one that says nothing, a comparison may have been made.
     var comparedNothing: Bool {
         switch self {
         case .outOfMemory, .keyLost: true

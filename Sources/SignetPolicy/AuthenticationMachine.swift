@@ -75,7 +75,7 @@ package struct AuthenticationMachine: Equatable, Sendable {
         /// Why the finger path is closed; nil where it is open.
         package var finger: FingerClosure?
         package var pinSetByAdministrator = false
-        /// Seconds for which the TPM takes no PIN of this user; fingers do not need it. nil: it takes one.
+        /// Seconds for which the TPM takes no PIN of this user; nil where it takes one, and fingers need none.
         package var enclaveWait: UInt64?
 
         package init(record: RecordState, pin: SecretDoor, recovery: SecretDoor?, finger: FingerClosure?) {

@@ -15,10 +15,10 @@ package enum CounterStanding: Equatable, Sendable {
 /// Counters are written with the next count first and counted by the TPM after, so that a crash in between leaves the
 /// records one ahead, which is made good. The other order would have to accept one step of going back at any time.
 ///
-/// A guess costs a count, or whoever writes the disk could guess, put the copy back and guess again. The first wrong PIN
-/// costs it when it is settled and not with its charge, so that a right PIN costs none: what is cut off between comparison
-/// and settling has told nobody what came of it. Fingers cost none: a disk is written from another system, and after that
-/// boot the PIN is asked first (rule 7).
+/// A guess costs a count, or whoever writes the disk could guess, put the copy back and guess again. The first wrong
+/// PIN costs it when it is settled and not with its charge, so that a right PIN costs none: what is cut off between
+/// comparison and settling has told nobody what came of it. Fingers cost none: a disk is written from another system,
+/// and after that boot the PIN is asked first (rule 7).
 ///
 /// A count is a write of the TPM's flash. One maker gives 500,000 of them (ST33 product brief), the cautious number for
 /// flash is 100,000. Fifty authentications a day are 182,650 in ten years, and each costs one count at most:

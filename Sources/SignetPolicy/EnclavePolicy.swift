@@ -1,8 +1,8 @@
 /// How many wrong PINs Signet lets a TPM count: pure rules over what the TPM says and what a user's record says.
 ///
 /// A TPM counts wrong authorisations of all its users together, a right one does not lower the count, and in lockout it
-/// refuses everybody (TPM 2.0 Library, Part 1, "Dictionary Attack Protection"). So Signet stops well before the TPM does,
-/// and one user's typing well before that. All of it concerns objects whose failures count, and no others.
+/// refuses everybody (TPM 2.0 Library, Part 1, "Dictionary Attack Protection"). So Signet stops well before the TPM
+/// does, and one user's typing well before that. All of it concerns objects whose failures count, and no others.
 package enum EnclavePolicy {
     /// The machine's door closes at this part of the TPM's limit; the rest is left to disk encryption and others.
     static let machineDivisor: UInt32 = 2
@@ -16,9 +16,10 @@ package enum EnclavePolicy {
 
     /// What is left of a user's failures at `now`; nil where none is.
     ///
-    /// One heals for each `healSeconds` within a boot. After a reboot the new boot's clock alone counts: the time before is
-    /// lost, which is the longer wait. (The TPM's own clock may stand still while the machine sleeps, where the boot clock
-    /// does not; then the machine's door, which goes by the TPM's count, still stands before the lockout.)
+    /// One heals for each `healSeconds` within a boot. After a reboot the new boot's clock alone counts: the time
+    /// before is lost, which is the longer wait. (The TPM's own clock may stand still while the machine sleeps, where
+    /// the boot clock does not; then the machine's door, which goes by the TPM's count, still stands before the
+    /// lockout.)
     package static func standing(
         _ failures: EnclaveFailures?, _ tpm: DictionaryAttackState, at now: BootInstant
     ) -> EnclaveFailures? {
@@ -49,9 +50,9 @@ package enum EnclavePolicy {
 
     /// The user's failures with one more, to be written before the comparison.
     ///
-    /// Taken back by writing what was there before, where the PIN was right or nothing was compared: the TPM did not count
-    /// then. Nothing else lowers it but time: neither a success nor an administrator's reset of Signet's own lockout
-    /// lowers what the TPM counted.
+    /// Taken back by writing what was there before, where the PIN was right or nothing was compared: the TPM did not
+    /// count then. Nothing else lowers it but time: neither a success nor an administrator's reset of Signet's own
+    /// lockout lowers what the TPM counted.
     package static func charge(
         _ failures: EnclaveFailures?, _ tpm: DictionaryAttackState, at now: BootInstant
     ) -> EnclaveFailures {

@@ -12,7 +12,8 @@ enum PortCall: UInt8, CaseIterable, Sendable {
     /// Whether the port lets this call fail.
     var canFail: Bool {
         switch self {
-        case .unlock, .spendTime, .prepare, .prepareHalf, .startClosing, .close, .stopListening, .tell, .closeField, .wallTime,
+        case .unlock, .spendTime, .prepare, .prepareHalf, .startClosing, .close, .stopListening, .tell, .closeField,
+            .wallTime,
             .record:
             false
         default: true

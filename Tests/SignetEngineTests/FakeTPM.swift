@@ -42,7 +42,9 @@ final class FakeTPM {
     /// The same TPM once more, on another machine's clock.
     func copy(_ time: ManualTime) -> FakeTPM {
         let other = FakeTPM(time)
-        (other.isThere, other.losesAnswers, other.counts, other.givesHalves) = (isThere, losesAnswers, counts, givesHalves)
+        (other.isThere, other.losesAnswers, other.counts, other.givesHalves) = (
+            isThere, losesAnswers, counts, givesHalves
+        )
         (other.room, other.limit, other.healSeconds) = (room, limit, healSeconds)
         (other.failures, other.healedAt, other.halves, other.counters) = (failures, healedAt, halves, counters)
         (other.objects, other.highest, other.counted) = (objects, highest, counted)
@@ -82,7 +84,8 @@ final class FakeTPM {
     func seal(_ half: [UInt8], under authorization: [UInt8]) -> EnclaveObject? {
         objects += 1
         halves[objects] = Half(authorization: authorization, half: half, countsFailures: counts)
-        return EnclaveObject(publicArea: [1], privateArea: [UInt8(objects >> 8), UInt8(objects & 255)], countsFailures: counts)
+        return EnclaveObject(
+            publicArea: [1], privateArea: [UInt8(objects >> 8), UInt8(objects & 255)], countsFailures: counts)
     }
 
     /// Why the object cannot be asked now; nil where it can.

@@ -37,53 +37,80 @@ import Testing
     /// Each change after which an older copy must not count.
     private static let changes: [(name: String, change: @Sendable (Machine) throws -> Void)] = [
         ("a wrong PIN", { $0.wrongPINs(1) }),
-        ("wrong PINs and a right one", { machine in
-            machine.wrongPINs(2)
-            _ = machine.process().authenticate([.right])
-        }),
-        ("a wrong recovery code", { machine in
-            machine.wrongPINs(10)
-            _ = machine.process().authenticate([.types("wrong wrong")])
-        }),
-        ("a reset", { machine in
-            var ledger = machine.process("reset", isAdministrator: true).ledger()
-            try ledger.reset(finger: true, pin: true)
-        }),
-        ("deactivation", { machine in
-            var ledger = machine.process("deactivate").ledger()
-            try ledger.deactivate()
-        }),
-        ("a new PIN", { machine in
-            let changed = machine.process().run([.right, .newPIN, .newPIN]) {
-                (tasks, screen) throws(ManagementRefusal) in try tasks.changePIN(on: &screen)
+        (
+            "wrong PINs and a right one",
+            { machine in
+                machine.wrongPINs(2)
+                _ = machine.process().authenticate([.right])
             }
-            #expect(changed.refusal == nil)
-        }),
-        ("a new recovery code", { machine in
-            let made = machine.process().run([.right]) {
-                (tasks, screen) throws(ManagementRefusal) in try tasks.renewRecoveryCode(on: &screen)
+        ),
+        (
+            "a wrong recovery code",
+            { machine in
+                machine.wrongPINs(10)
+                _ = machine.process().authenticate([.types("wrong wrong")])
             }
-            #expect(made.refusal == nil)
-        }),
-        ("a used recovery code", { machine in
-            let used = machine.process().run([.bytes(machine.code), .newPIN, .newPIN]) {
-                (tasks, screen) throws(ManagementRefusal) in try tasks.useRecoveryCode(on: &screen)
+        ),
+        (
+            "a reset",
+            { machine in
+                var ledger = machine.process("reset", isAdministrator: true).ledger()
+                try ledger.reset(finger: true, pin: true)
             }
-            #expect(used.refusal == nil)
-        }),
-        ("a deleted finger", { machine in
-            let deleted = machine.process().run([.right]) {
-                (tasks, screen) throws(ManagementRefusal) in
-                _ = try tasks.delete(.all, on: &screen)
+        ),
+        (
+            "deactivation",
+            { machine in
+                var ledger = machine.process("deactivate").ledger()
+                try ledger.deactivate()
             }
-            #expect(deleted.refusal == nil)
-        }),
-        ("an activation", { machine in
-            let activated = machine.process().run([.right], touches: [.matched(index: 0)]) {
-                (tasks, screen) throws(ManagementRefusal) in try tasks.activate(on: &screen)
+        ),
+        (
+            "a new PIN",
+            { machine in
+                let changed = machine.process().run([.right, .newPIN, .newPIN]) {
+                    (tasks, screen) throws(ManagementRefusal) in try tasks.changePIN(on: &screen)
+                }
+                #expect(changed.refusal == nil)
             }
-            #expect(activated.refusal == nil)
-        }),
+        ),
+        (
+            "a new recovery code",
+            { machine in
+                let made = machine.process().run([.right]) {
+                    (tasks, screen) throws(ManagementRefusal) in try tasks.renewRecoveryCode(on: &screen)
+                }
+                #expect(made.refusal == nil)
+            }
+        ),
+        (
+            "a used recovery code",
+            { machine in
+                let used = machine.process().run([.bytes(machine.code), .newPIN, .newPIN]) {
+                    (tasks, screen) throws(ManagementRefusal) in try tasks.useRecoveryCode(on: &screen)
+                }
+                #expect(used.refusal == nil)
+            }
+        ),
+        (
+            "a deleted finger",
+            { machine in
+                let deleted = machine.process().run([.right]) {
+                    (tasks, screen) throws(ManagementRefusal) in
+                    _ = try tasks.delete(.all, on: &screen)
+                }
+                #expect(deleted.refusal == nil)
+            }
+        ),
+        (
+            "an activation",
+            { machine in
+                let activated = machine.process().run([.right], touches: [.matched(index: 0)]) {
+                    (tasks, screen) throws(ManagementRefusal) in try tasks.activate(on: &screen)
+                }
+                #expect(activated.refusal == nil)
+            }
+        ),
     ]
 
     /// Catches a change that a copy of all records undoes: a guess for nothing, an old PIN, a deleted finger.
@@ -163,7 +190,8 @@ import Testing
         let actor = machine.process()
         actor.once(at: .bump) {
             let counter = machine.attempts.counter ?? EnclaveCounter(index: 0, value: 0)
-            _ = try? machine.tpm?.bump(counter, CounterOwner(uid: 1000, instance: machine.disk.identity?.instance ?? []))
+            _ = try? machine.tpm?.bump(
+                counter, CounterOwner(uid: 1000, instance: machine.disk.identity?.instance ?? []))
         }
         #expect(Outcome(actor.authenticate([.wrong])) == .refused(.authenticationFailed))
         #expect(outcome(machine).0 == .granted(.pin))
@@ -250,6 +278,28 @@ import Testing
         #expect(set.refusal == nil && machine.attempts.enclaveFailures?.count == 3)
         try ledger.forgetEnclaveFailures()
         #expect(machine.attempts.enclaveFailures == nil)
+    }
+
+    /// Catches a management task that tries a PIN where an authentication would not, or charges what the TPM refused.
+    @Test func managementMeetsTheSameDoors() throws {
+        let machine = Machine()
+        try EnclaveStories.counting(machine)
+        func change(_ actor: Actor) -> ManagementRefusal? {
+            actor.run([.right, .newPIN, .newPIN]) { (tasks, screen) throws(ManagementRefusal) in
+                try tasks.changePIN(on: &screen)
+            }.refusal
+        }
+        let locked = machine.process()
+        locked.once(at: .unwrap) { machine.tpm?.fail(32) }
+        #expect(change(locked) == .pinLockout(.waiting(seconds: 86_400)))
+        #expect(machine.attempts.pin.total == 0 && machine.attempts.enclaveFailures == nil)
+        let waiting = machine.process()
+        #expect(change(waiting) == .pinLockout(.waiting(seconds: 86_400)) && waiting.person.prompts.isEmpty)
+        machine.time.pass(200_000)
+        let open = machine.process()
+        #expect(change(open) == nil)
+        let prepared = try #require(open.process.calls.firstIndex(of: .prepareHalf))
+        #expect(prepared < open.process.calls.firstIndex(of: .ask) ?? 0)
     }
 
     // MARK: Wear

@@ -4,7 +4,8 @@ import Testing
 
 /// Authentications where no store can be opened.
 @Suite struct StorelessTests {
-    private func run(_ error: StoreError, exists: Bool = true) -> (outcome: Outcome, met: [Met], events: [JournalEvent]) {
+    private func run(_ error: StoreError, exists: Bool = true) -> (outcome: Outcome, met: [Met], events: [JournalEvent])
+    {
         let machine = Machine()
         let actor = machine.process()
         actor.person.answers = [.right]
@@ -16,7 +17,8 @@ import Testing
         return (outcome, actor.person.met, actor.journal.events)
     }
 
-    /// Catches a TPM that is gone told as a damaged record, or one that the person can do nothing about told as nothing.
+    /// Catches a TPM that is gone told as a damaged record, or one that the person can do nothing about told as
+    /// nothing.
     @Test(arguments: [
         (RecordFault.enclaveGone, Notice.troubled(.enclaveGone)), (.enclaveForeign, .troubled(.enclaveForeign)),
         (.enclaveRequired, .troubled(.enclaveRequired)), (.keyLost, .recordUnusable), (.damaged, .recordUnusable),
