@@ -2,7 +2,7 @@
 enum AdministratorVerbs {
     static let all: [Command] = [
         .status, .readers, .lockoutStatus, .lockoutReset, .enclaveStatus, .enclaveSetup, .enclaveMigrate,
-        .enclaveForget, .enclaveAccept, .userAdopt, .userPurge, .configCheck, .doctor,
+        .enclaveForget, .enclaveAccept, .enclaveReset, .userAdopt, .userPurge, .configCheck, .doctor,
         .pamCheck, .pamGuard, .pamTry,
     ]
 }

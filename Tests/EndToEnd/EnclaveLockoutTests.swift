@@ -54,6 +54,23 @@ import Testing
         }
     }
 
+    // Would catch a reset without its secret, a second question that locks the reset, and users' failures that outlive it.
+    @Test func theResetAsksOnce() throws {
+        try MachineTPM.bound(lockoutSecret: Self.secret) { (tpm, user) throws in
+            #expect(try Sudo.answer(user, [1, 2, 3].map(Signet.wrongPIN)).isRefused)
+            #expect(try tpm.failures() == 3)
+            try Signet.must(["enclave", "reset", "--stdin"], input: Self.secret + "\n")
+            #expect(try tpm.failures() == 0)
+            #expect(try Sudo.accepts(user))
+            let wrong = try Command.run(["signet", "enclave", "reset", "--stdin"], input: "not-the-secret\n")
+            #expect(wrong.code == 1 && wrong.error.contains("24 hours"), "\(wrong)")
+            // From here on the TPM refuses the right one too, and that is told apart.
+            let barred = try Command.run(["signet", "enclave", "reset", "--stdin"], input: Self.secret + "\n")
+            #expect(barred.code == 6, "\(barred)")
+            #expect(try Sudo.accepts(user))
+        }
+    }
+
     // Would catch a secret in the process list or the journal, and one that is set though the two did not agree.
     @Test func theSecretIsAskedTwice() throws {
         try MachineTPM.bound { (tpm, _) throws in

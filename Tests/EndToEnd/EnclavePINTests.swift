@@ -132,6 +132,23 @@ import Testing
         }
     }
 
+    // Would catch a module or a command line that needs tpm2-tss: without it a key file does (the world's /usr is its own).
+    @Test func withoutTheLibrariesAKeyFileDoes() throws {
+        let library = "/usr/lib/x86_64-linux-gnu/libtss2-esys.so.0"
+        try MachineTPM.machine("enclave = prefer") { (_) throws in
+            try Command.must("mv", library, library + ".aside")
+            defer { _ = try? Command.must("mv", library + ".aside", library) }
+            let setup = try Signet.must(["enclave", "setup"])
+            #expect(setup.contains("key file") && setup.contains("helper"), "\(setup)")
+            let user = try Signet.user()
+            try Signet.guarding("sudo") { () throws in
+                #expect(try Sudo.answer(user, [Signet.wrongPIN(1), Signet.pin]).isGranted)
+            }
+            let doctor = try Command.run(["signet", "doctor"])
+            #expect(doctor.output.contains("libtss2-esys.so.0 is not there"), "\(doctor.output)")
+        }
+    }
+
     // Would catch a slip in the configuration that shuts out all whose secrets are in the TPM (rule 11).
     @Test func aSlipInTheConfigurationKeepsTheTPM() throws {
         try MachineTPM.bound("frobnicate = yes") { (_, user) throws in #expect(try Sudo.accepts(user)) }

@@ -86,7 +86,7 @@ struct EnclaveVerbTests {
         let file = MadeStore(kind: .file, existed: true, withoutTPM: nil)
         #expect(EnclaveSetupText.page(file, nil, setsLockout: false).contains("migrate --to tpm"))
         let set = EnclaveSetupText.page(new, EnclaveTextTests.facts(), setsLockout: true)
-        #expect(set.contains("24 hours") && set.contains("tpm2_dictionarylockout"))
+        #expect(set.contains("24 hours") && set.contains("sudo signet enclave reset"))
         #expect(
             Output.json(EnclaveSetupAnswer(without, nil))
                 == "{\"made\":true,\"schema_version\":1,\"secrets\":\"file\",\"without_tpm\":\"tpm_no_device\"}\n")

@@ -148,7 +148,7 @@ extension EnclaveProblem {
         switch self {
         case .noDevice: "switch the TPM on in the firmware's settings; \"ls /dev/tpm*\" shows it"
         case .foreign: "sudo signet enclave forget"
-        case .lockout: "wait, or clear it with lockoutAuth: tpm2_dictionarylockout --clear-lockout"
+        case .lockout: "wait; or, with the lockout secret: sudo signet enclave reset"
         case .busy, .stalled: "end what else uses the TPM, or restart the machine"
         case .noRoom: "see what fills it: tpm2_getcap handles-nv-index"
         case .noCounter: "sudo signet enclave accept --all"

@@ -79,7 +79,7 @@ enum EnclaveSetupText {
                 The TPM's lockoutAuth is set. Wrong PINs count at the TPM too, for each PIN that is set from now on.
                 Keep the secret away from this machine. One wrong secret bars the reset for \
                 \(EnclaveText.duration(LockoutProtection.recoverySeconds)), so try it once:
-                  tpm2_dictionarylockout --clear-lockout --auth=SECRET
+                  sudo signet enclave reset
 
                 """
         }

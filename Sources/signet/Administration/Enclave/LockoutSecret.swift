@@ -28,10 +28,7 @@ enum LockoutSecret {
 
     /// Asks twice at the terminal.
     static func ask(_ configuration: Configuration) throws(Failure) -> SecretBytes {
-        guard var field = TerminalField(FieldStyle.ofCommandLine(configuration)) else {
-            throw Failure(
-                .no, "there is no terminal to ask on", hint: "run it in a terminal, or give the secret with --stdin")
-        }
+        guard var field = TerminalField(FieldStyle.ofCommandLine(configuration)) else { throw noTerminal }
         let first = try answer(&field, "New lockout secret: ")
         try check(first)
         let second = try answer(&field, "New lockout secret again: ")
@@ -40,6 +37,15 @@ enum LockoutSecret {
             throw Failure(.no, "the two are not the same", hint: "nothing was changed; run it again")
         }
         return first
+    }
+
+    /// Asks for the secret that is set, once: a wrong one bars the reset.
+    static func askOnce(_ configuration: Configuration) throws(Failure) -> SecretBytes {
+        guard var field = TerminalField(FieldStyle.ofCommandLine(configuration)) else { throw noTerminal }
+        let secret = try answer(&field, "Lockout secret (asked once): ")
+        field.close()
+        try check(secret)
+        return secret
     }
 
     /// Takes one line of standard input.
@@ -85,6 +91,10 @@ enum LockoutSecret {
                 .no, "the lockout secret has a blank, or what is no ASCII character",
                 hint: "the TPM's other tools must be able to take it, too")
         }
+    }
+
+    private static var noTerminal: Failure {
+        Failure(.no, "there is no terminal to ask on", hint: "run it in a terminal, or give the secret with --stdin")
     }
 
     private static var tooLong: Failure {
