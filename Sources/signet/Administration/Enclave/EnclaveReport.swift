@@ -64,7 +64,9 @@ struct EnclaveReport: Equatable {
 }
 
 extension EnclaveReport {
-    /// Looks at the store and the TPM; changes nothing. It takes as long as a TPM that does not answer is waited for.
+    /// Looks at the store and the TPM; changes nothing.
+    ///
+    /// It takes as long as a TPM that does not answer is waited for.
     static func read(_ configuration: Configuration) -> EnclaveReport {
         let settings = configuration.enclaveSettings
         var report = EnclaveReport(EnclaveAdministration.status(settings: settings)) {

@@ -11,10 +11,14 @@ internal import SignetSecrets
 enum LockoutProtection {
     /// TPM2_PT_MAX_AUTH_FAIL: as many failures lock the TPM; the least with which it counts wrong PINs.
     static let limit = PINCounting.leastLimit
-    /// TPM2_PT_LOCKOUT_INTERVAL. 600 seconds forgive 144 slips a day, and give whoever guesses with the machine in hand no
+    /// TPM2_PT_LOCKOUT_INTERVAL.
+    ///
+    /// 600 seconds forgive 144 slips a day, and give whoever guesses with the machine in hand no
     /// more: half of all six-digit PINs take 500,000 / 144 days, nine and a half years.
     static let healSeconds: UInt32 = 600
-    /// TPM2_PT_LOCKOUT_RECOVERY: one guess a day at lockoutAuth itself. Nobody is shut out by it, for the count heals
+    /// TPM2_PT_LOCKOUT_RECOVERY: one guess a day at lockoutAuth itself.
+    ///
+    /// Nobody is shut out by it, for the count heals
     /// from full to none in 32 × 600 seconds, five hours and twenty minutes, without any reset.
     static let recoverySeconds: UInt32 = 86_400
 }
