@@ -41,12 +41,23 @@ enum Machine {
     ) throws(Failure) -> Ledger {
         do throws(StoreError) {
             if creating {
-                try StoreCreation.createStore(root: UserStore.standardRoot, settings: configuration.enclaveSettings)
+                tell(
+                    try StoreCreation.createStore(
+                        root: UserStore.standardRoot, settings: configuration.enclaveSettings), configuration)
             }
             return try AdministratorLedger.open(target, configuration)
         } catch {
             throw Failure(error, target)
         }
+    }
+
+    /// A store that was made now without the TPM that the machine seems to have: somebody should know it.
+    private static func tell(_ made: MadeStore, _ configuration: Configuration) {
+        let place = EnclaveReport.place(of: configuration.enclaveSettings)
+        guard let problem = made.withoutTPM, PlainFile.exists(place) else { return }
+        Output.message(
+            "the secrets are in a key file, for no TPM can be used: \(problem.words)",
+            hint: "once that is mended, move them with \"sudo signet enclave migrate --to tpm\"")
     }
 
     /// The readers, behind their helper.
