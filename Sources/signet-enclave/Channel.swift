@@ -40,7 +40,7 @@ struct Channel: ~Copyable {
     /// Takes the socket that the program was started with; nil where memory or descriptors are short.
     ///
     /// The signals that ask a program to end are held, so that what is in the TPM is flushed first: a device without a
-    /// resource manager, and a software TPM, would keep it. 
+    /// resource manager, and a software TPM, would keep it.
     init?() {
         let signals = Channel.holdSignals()
         guard signals >= 0, let incoming = SecretBytes(count: EnclaveMessage.packetLimit),

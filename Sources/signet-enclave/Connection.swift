@@ -23,6 +23,8 @@ let noSession: ESYS_TR = ESYS_TR_NONE
     private let tcti: OpaquePointer
     /// Whether a resource manager stands between us and the TPM.
     let isManaged: Bool
+    /// What the connection was lost with; there is no second one.
+    private var loss: ReturnCode?
     /// The TPM's own numbers of what lives in it for us.
     private var ours: [TPM2_HANDLE] = []
 
@@ -78,8 +80,13 @@ let noSession: ESYS_TR = ESYS_TR_NONE
 
     /// Makes one call of tss2.
     func callOnce(_ command: (Context) -> TSS2_RC) throws(ReturnCode) {
+        if let loss { throw loss }
         let code = ReturnCode(raw: command(unsafe Context(pointer: esys)))
-        guard code.raw == 0 else { throw code }
+        guard code.raw == 0 else {
+            // tss2 only complains of the order of calls afterwards.
+            if code.isLoss { loss = code }
+            throw code
+        }
     }
 
     /// Flushes what is not ours, in a TPM without a resource manager that stayed full: a helper that was killed left its

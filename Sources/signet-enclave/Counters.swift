@@ -59,7 +59,8 @@ extension OpenedEnclave {
                 try connection.call { esys in
                     // SAFETY: all pointers are good for the call.
                     unsafe Esys_NV_DefineSpace(
-                        esys.pointer, ESYS_TR_RH_OWNER, session, noSession, noSession, value.pointer, &template, &number)
+                        esys.pointer, ESYS_TR_RH_OWNER, session, noSession, noSession, value.pointer, &template, &number
+                    )
                 }
             }
             guard done != nil else { throw ReturnCode.nothing }

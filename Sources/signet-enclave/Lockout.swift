@@ -20,7 +20,8 @@ extension OpenedEnclave {
             try connection.callOnce { esys in
                 // SAFETY: the context lives.
                 unsafe Esys_DictionaryAttackParameters(
-                    esys.pointer, ESYS_TR_RH_LOCKOUT, session, noSession, noSession, limit, healSeconds, recoverySeconds)
+                    esys.pointer, ESYS_TR_RH_LOCKOUT, session, noSession, noSession, limit, healSeconds, recoverySeconds
+                )
             }
         }
         let done: Void? = try withScratch(TPM2B_AUTH.self) { (value) throws(Refusal) in

@@ -83,7 +83,9 @@ extension Connection {
         }
     }
 
-    /// Starts the session. Its flags are no parameter: a call that forgets to have its secret encrypted sends it in clear,
+    /// Starts the session.
+    ///
+    /// Its flags are no parameter: a call that forgets to have its secret encrypted sends it in clear,
     /// without any error.
     fileprivate func startSession(on primary: ESYS_TR) throws(ReturnCode) -> Handle {
         var cipher = signet_session_cipher()

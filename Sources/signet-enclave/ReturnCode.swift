@@ -26,6 +26,9 @@ struct ReturnCode: Error, Equatable {
         number != nil && raw & signet_rc_format_one != 0 && raw & signet_rc_parameter != 0
     }
 
+    /// Whether the TPM cannot be reached.
+    var isLoss: Bool { layer == signet_layer_connection }
+
     /// Whether the same command may succeed a moment later; the TPM has done nothing of it.
     var isTransient: Bool {
         isNumber(signet_rc_retry) || isNumber(signet_rc_nv_rate) || isNumber(signet_rc_testing)
@@ -46,7 +49,7 @@ struct ReturnCode: Error, Equatable {
 
     /// What Signet is told where the call's own meaning says no more.
     var problem: EnclaveProblem {
-        if layer == signet_layer_connection || isNumber(signet_rc_initialize) { return .noDevice }
+        if isLoss || isNumber(signet_rc_initialize) { return .noDevice }
         if isNumber(signet_rc_lockout) { return .lockout }
         if isTransient { return .busy }
         if isFull || isNumber(signet_rc_nv_space) { return .noRoom }

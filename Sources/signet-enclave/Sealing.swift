@@ -44,7 +44,9 @@ extension OpenedEnclave {
                 }
             }
         }
-        guard let privateArea = unsafe Output(privateArea), let publicArea = unsafe Output(publicArea) else { return nil }
+        guard let privateArea = unsafe Output(privateArea), let publicArea = unsafe Output(publicArea) else {
+            return nil
+        }
         return EnclaveObject(
             publicArea: unsafe Marshalling.bytes(publicArea.pointer, Tss2_MU_TPM2B_PUBLIC_Marshal),
             privateArea: unsafe Marshalling.bytes(privateArea.pointer, Tss2_MU_TPM2B_PRIVATE_Marshal),
@@ -52,6 +54,9 @@ extension OpenedEnclave {
     }
 
     /// Loads an object; `foreign` where it is no object of this TPM's, or none that `seal` made.
+    ///
+    /// Without the session, which would cost 2 ms and protect nothing: the private area is encrypted by the TPM itself, and
+    /// what is loaded must have the public area's own Name (Esys_Load), which the session then vouches for.
     func load(_ object: EnclaveObject) throws(Refusal) -> Handle {
         var publicArea = TPM2B_PUBLIC()
         var privateArea = TPM2B_PRIVATE()
@@ -64,7 +69,6 @@ extension OpenedEnclave {
                 == signet_sealed_template(object.countsFailures).publicArea.objectAttributes
         else { throw .problem(.foreign) }
         var number = noSession
-        let session = session.number
         let meaning = { (code: ReturnCode) -> Refusal in
             .problem(code.isAboutParameter ? .foreign : code.problem)
         }
@@ -73,7 +77,8 @@ extension OpenedEnclave {
                 try connection.call { esys in
                     // SAFETY: all pointers are good for the call.
                     unsafe Esys_Load(
-                        esys.pointer, parent, session, noSession, noSession, &privateArea, &publicArea, &number)
+                        esys.pointer, parent, ESYS_TR_PASSWORD, noSession, noSession, &privateArea, &publicArea, &number
+                    )
                 }
             }
         }

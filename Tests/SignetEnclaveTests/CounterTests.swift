@@ -49,7 +49,8 @@ extension EnclaveTests {
             let again = try Helper(tpm)
             try again.open()
             #expect(
-                try read(again, first.index, key) == .counter(EnclaveCounter(index: first.index, value: first.value + 3)))
+                try read(again, first.index, key)
+                    == .counter(EnclaveCounter(index: first.index, value: first.value + 3)))
             #expect(try again.state().failures == 0)
         }
 

@@ -10,8 +10,9 @@ extension EnclaveTests {
         private let right = secret(3)
         private let wrong = secret(4)
 
-        /// Catches failures that are told as the other kind, a lockout that reaches what is outside it, and a lockout that
-        /// is told as a wrong PIN. swtpm locks after three.
+        /// Catches failures told as the other kind, and a lockout that reaches what is outside it or is told as a wrong PIN.
+        ///
+        /// swtpm locks after three.
         @Test func countedFailuresLock() throws {
             let tpm = try SoftwareTPM()
             let helper = try Helper(tpm)

@@ -56,7 +56,8 @@ public final class BusProxy: Sendable {
         var buffer = [UInt8](repeating: 0, count: 8192)
         while true {
             var wanted = [
-                pollfd(fd: program, events: Int16(POLLIN), revents: 0), pollfd(fd: tpm, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: program, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: tpm, events: Int16(POLLIN), revents: 0),
             ]
             guard poll(&wanted, 2, 30_000) > 0, let owner else { return }
             if wanted[0].revents != 0 {

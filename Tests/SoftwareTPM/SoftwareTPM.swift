@@ -48,7 +48,8 @@ public final class SoftwareTPM {
         try process.run()
         self.process = process
         for _ in 0..<1000 {
-            if FileManager.default.fileExists(atPath: socket), FileManager.default.fileExists(atPath: socket + ".ctrl") {
+            if FileManager.default.fileExists(atPath: socket), FileManager.default.fileExists(atPath: socket + ".ctrl")
+            {
                 return
             }
             usleep(5_000)
