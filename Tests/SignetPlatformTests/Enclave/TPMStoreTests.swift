@@ -133,4 +133,3 @@ import Testing
         chmod("\(stage.root)/key", 0o400)
     }
 }
-
