@@ -55,4 +55,17 @@ package struct Configuration: Equatable, Sendable {
         strict.pinMask = nil
         return strict
     }
+
+    /// What rules when this file cannot be used, as far as it could be read.
+    ///
+    /// Where the master key lives is a fact of the machine and no limit that could be stricter: with another TPM, or with
+    /// `require` over a key file, the right PIN would open nothing, and with `file` a new store would be weaker. So the lines
+    /// about it count if they are right themselves; a store that is there keeps to what it was set up with anyway.
+    package var madeStrictest: Configuration {
+        var strict = Configuration.strictest
+        strict.enclave = enclave
+        strict.tpm = tpm
+        strict.enclaveHelper = enclaveHelper
+        return strict
+    }
 }

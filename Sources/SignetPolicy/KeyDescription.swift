@@ -13,6 +13,9 @@ package enum ConfigurationKey: UInt8, CaseIterable, Equatable, Sendable {
     case argon2Memory
     case pinMask
     case sensorHelper
+    case enclave
+    case tpm
+    case enclaveHelper
 }
 
 /// What a key may be set to.
@@ -24,6 +27,10 @@ package enum KeyBounds: Sendable {
     case sign
     /// An absolute path, or nothing for the shipped program.
     case path
+    /// One of the words of `EnclavePreference`.
+    case preference
+    /// How a TPM is reached: `TPMConnection`.
+    case connection
 }
 
 /// The value of a key.
@@ -34,6 +41,8 @@ package enum KeyValue: Equatable, Sendable {
     case sign(UInt8?)
     /// nil: the shipped program.
     case path([UInt8]?)
+    case preference(EnclavePreference)
+    case connection([UInt8])
 }
 
 /// A key with its name, meaning and bounds: the one table for the parser, `signet config check` and the manual.
@@ -62,6 +71,8 @@ package struct KeyDescription: Sendable {
         case .number(let number): "\(number)"
         case .sign(let sign): sign.map { String(UnicodeScalar($0)) } ?? "none"
         case .path: ""
+        case .preference(let preference): preference.word
+        case .connection(let connection): String(decoding: connection, as: UTF8.self)
         }
     }
 
@@ -72,6 +83,8 @@ package struct KeyDescription: Sendable {
         case .number(let range, _): "\(range.lowerBound) to \(range.upperBound)"
         case .sign: "one ASCII sign, or none"
         case .path: "an absolute path"
+        case .preference: "require, prefer or file"
+        case .connection: "device:/dev/NAME or swtpm:path=/PATH"
         }
     }
 
@@ -127,6 +140,18 @@ package struct KeyDescription: Sendable {
             KeyDescription(
                 key, "sensor_helper", .path,
                 "A program in place of the shipped reader helper, for tests; everything then says \"stand-in reader\".")
+        case .enclave:
+            KeyDescription(
+                key, "enclave", .preference,
+                "What a new store's master key is bound to: a TPM, a TPM where there is one, or a file.")
+        case .tpm:
+            KeyDescription(
+                key, "tpm", .connection,
+                "Where the TPM is; while it is no device, everything says \"stand-in TPM\".")
+        case .enclaveHelper:
+            KeyDescription(
+                key, "enclave_helper", .path,
+                "A program in place of the shipped TPM helper, for tests; everything then says \"stand-in TPM\".")
         }
     }
 }
@@ -148,6 +173,9 @@ extension Configuration {
         case .argon2Memory: .number(Int(argon2MemoryMiB))
         case .pinMask: .sign(pinMask)
         case .sensorHelper: .path(sensorHelper)
+        case .enclave: .preference(enclave)
+        case .tpm: .connection(tpm)
+        case .enclaveHelper: .path(enclaveHelper)
         }
     }
 
@@ -163,7 +191,14 @@ extension Configuration {
             pinMask = sign
             return true
         case (.path, .path(let path)):
-            sensorHelper = path
+            if key == .enclaveHelper { enclaveHelper = path } else { sensorHelper = path }
+            return true
+        case (.preference, .preference(let preference)):
+            enclave = preference
+            return true
+        case (.connection, .connection(let connection)):
+            guard TPMConnection.isPermitted(connection[...]) else { return false }
+            tpm = connection
             return true
         case (.number(let range, _), .number(let number)) where range.contains(number):
             return set(key, to: number)
@@ -185,7 +220,7 @@ extension Configuration {
         case .pinFreshHours: pinFreshHours = byte
         case .argon2Passes: argon2Passes = byte
         case .argon2Memory: argon2MemoryMiB = UInt16(clamping: number)
-        case .finger, .pinMask, .sensorHelper: return false
+        case .finger, .pinMask, .sensorHelper, .enclave, .tpm, .enclaveHelper: return false
         }
         return true
     }

@@ -169,6 +169,9 @@ private func managed(_ act: ManagementAct) -> JournalEvent { .management(act, by
         var standIn = context
         standIn.usesStandInReader = true
         #expect(JournalLine.render(.storeBusy, context: standIn).hasSuffix(" reader=\"stand-in reader\""))
+        standIn.usesStandInReader = false
+        standIn.usesStandInTPM = true
+        #expect(JournalLine.render(.storeBusy, context: standIn).hasSuffix(" rhost=\"\" tpm=\"stand-in TPM\""))
     }
 
     /// Catches a value that ends its quotes, its line or its terminal's good manners, or is taken for another key.
@@ -197,7 +200,8 @@ private func managed(_ act: ManagementAct) -> JournalEvent { .management(act, by
     @Test func isBounded() {
         let long = [UInt8](repeating: 0xFF, count: 100_000)
         let hostile = JournalContext(
-            service: long, user: long, terminal: long, remoteHost: long, realUID: .max, usesStandInReader: true)
+            service: long, user: long, terminal: long, remoteHost: long, realUID: .max, usesStandInReader: true,
+            usesStandInTPM: true)
         let event = JournalEvent.authentication(
             verdict: .refused(.pinLockout(.waiting(seconds: .max))),
             attempts: attempts(finger: 255, pin: 255, others: 255, remote: 255))

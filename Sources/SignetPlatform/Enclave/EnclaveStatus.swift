@@ -26,6 +26,8 @@ package struct EnclaveStatus: Equatable, Sendable {
     /// What one user has in the TPM.
     package struct User: Equatable, Sendable {
         package let uid: UInt32
+        /// Whether there is an identity; a folder alone stays where a lock was taken before there was one.
+        package var hasRecords = false
         /// Whether the PIN has a half in the TPM; a PIN that was set without one gets it when it is right the next time.
         package var hasHalf = false
         /// Whether the TPM's own limit counts wrong PINs of this user.
@@ -78,6 +80,7 @@ extension EnclaveAdministration {
         do throws(StoreError) {
             var store = try UserStore(root: root, uid: uid, userName: [], keys: keys)
             if let binding = try store.binding() {
+                user.hasRecords = true
                 user.hasHalf = binding.half != nil
                 user.countsFailures = binding.half?.countsFailures ?? false
                 user.counter = binding.counter

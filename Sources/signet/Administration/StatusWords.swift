@@ -233,6 +233,7 @@ extension Attention {
     private static func consequence(_ kind: RecordKind, _ fault: RecordFault) -> String {
         switch (kind, fault) {
         case (_, .unsafe), (_, .keyLost), (_, .newer), (.store, _), (.values, _): ""
+        case (_, .rolledBack), (_, .enclaveForeign): "; if a backup was put back, an administrator can accept it"
         case (.prints, _): "; the PIN still works: restore it from a backup, or delete the fingers and enrol anew"
         case (.identity, .missing): "; restore it from a backup, or set a new PIN, and then activate the fingers"
         default: "; restore it from a backup, or delete everything, and set a new PIN then"
@@ -242,6 +243,11 @@ extension Attention {
     /// The command that mends it.
     func command(for user: String) -> String {
         switch self {
+        case .recordFaulty(.store, .enclaveForeign): "sudo signet enclave forget"
+        case .recordFaulty(.store, .enclaveRequired): "sudo signet enclave migrate --to tpm"
+        case .recordFaulty(.store, .enclaveGone): "sudo signet enclave status"
+        case .recordFaulty(_, .rolledBack), .recordFaulty(_, .enclaveForeign):
+            "sudo signet enclave accept --user \(user)"
         case .recordFaulty(_, .unsafe), .recordFaulty(_, .keyLost), .recordFaulty(.store, _), .recordFaulty(.values, _):
             "sudo signet doctor"
         case .recordFaulty(_, .newer): "install the later version again"
