@@ -4,7 +4,9 @@ package import SignetPolicy
 package import SignetRecords
 package import SignetSecrets
 
-/// What an administrator does with the enclave, each step by itself. All of it needs root and nobody's PIN.
+/// What an administrator does with the enclave, each step by itself.
+///
+/// All of it needs root and nobody's PIN.
 package enum EnclaveAdministration {
     /// Makes the store if there is none, and says what it is bound to.
     package static func setup(
@@ -27,9 +29,9 @@ package enum EnclaveAdministration {
         package var users: [UInt32] = []
     }
 
-    /// Removes what only a TPM that is gone could open: its key, the store's sealed values, all users' records. Fingers
-    /// and PINs are set up anew afterwards; templates on a reader's chip and everything else on the machine stay.
+    /// Removes what only a TPM that is gone could open: its key, the store's sealed values, all users' records.
     ///
+    /// Fingers and PINs are set up anew afterwards; templates on a reader's chip and everything else on the machine stay.
     /// `fault(.store, .missing)` for a store that is not a TPM's. What this TPM may still hold of ours, `removeLeftovers`
     /// takes away once there is a store again.
     package static func forget(root: [UInt8] = UserStore.standardRoot) throws(StoreError) -> Forgotten {

@@ -81,7 +81,9 @@ struct EnclaveSession: ~Copyable {
         }
     }
 
-    /// Asks one thing; a range in it means `secrets`. What the TPM does not do is thrown.
+    /// Asks one thing; a range in it means `secrets`.
+    ///
+    /// What the TPM does not do is thrown.
     mutating func ask(_ request: EnclaveRequest, secrets: Span<UInt8>) throws(EnclaveProblem) -> EnclaveAnswer {
         try begin()
         try settle()

@@ -92,7 +92,9 @@ package enum AttemptsFile {
             let count = Int(try reader.uint16())
             guard count <= AttemptsRecord.byteLimit else { throw .malformed }
             let record = try AttemptsRecord(decoding: slot.extracting(try reader.skip(count)))
-            guard record.uid == uid, instance == nil || record.instance == instance else { return .unusable(.otherUser) }
+            guard record.uid == uid, instance == nil || record.instance == instance else {
+                return .unusable(.otherUser)
+            }
             return .usable(record)
         } catch {
             return .unusable(isAuthentic ? RecordFault(error) : .damaged)

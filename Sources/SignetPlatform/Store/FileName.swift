@@ -23,6 +23,11 @@ package struct FileName: Sendable {
         FileName(unchecked: terminated.dropLast().map { UInt8(bitPattern: $0) } + Array(".new".utf8))
     }
 
+    /// The name under which a secret file waits to be overwritten.
+    var outgoing: FileName {
+        FileName(unchecked: terminated.dropLast().map { UInt8(bitPattern: $0) } + Array(".old".utf8))
+    }
+
     package static let users = FileName(unchecked: Array("users".utf8))
     package static let identity = FileName(unchecked: Array("identity".utf8))
     package static let prints = FileName(unchecked: Array("prints".utf8))

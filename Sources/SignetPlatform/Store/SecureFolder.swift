@@ -107,12 +107,26 @@ package struct SecureFolder: ~Copyable {
         guard unsafe unlinkat(descriptor.raw, name.terminated, 0) == 0 || signet_errno() == ENOENT else { throw .last }
     }
 
-    /// Overwrites a small file, then removes it; nothing happens where it is not there.
+    /// Overwrites a small file and removes it; nothing happens where it is not there.
     ///
-    /// What it held is gone from where the file lay. That does not reach a copy-on-write file system, which writes
-    /// elsewhere, a snapshot or backup, or the spare blocks of flash, which keeps old ones until it needs them.
+    /// Its name goes first, at once and durably, so that nobody finds half of it; a call that was interrupted is made up
+    /// for by the next. What it held is gone from where the file lay. That does not reach a copy-on-write file system,
+    /// which writes elsewhere, a snapshot or backup, or the spare blocks of flash, which keeps old ones until it needs them.
     package borrowing func destroy(_ name: FileName) throws(FileFault) {
-        guard try exists(name) else { return }
+        let outgoing = name.outgoing
+        if try exists(name) {
+            // What an interrupted call left is not to be covered by this one.
+            if try exists(outgoing) { try overwriteAndRemove(outgoing) }
+            // SAFETY: both names are terminated and outlive the call.
+            guard unsafe renameat(descriptor.raw, name.terminated, descriptor.raw, outgoing.terminated) == 0 else {
+                throw .last
+            }
+            try sync()
+        }
+        if try exists(outgoing) { try overwriteAndRemove(outgoing) }
+    }
+
+    private borrowing func overwriteAndRemove(_ name: FileName) throws(FileFault) {
         do throws(FileFault) {
             let file = try file(name, flags: O_RDWR)
             let zeros = [UInt8](repeating: 0, count: Int(clamping: min(try file.status().st_size, 4096)))
@@ -120,7 +134,7 @@ package struct SecureFolder: ~Copyable {
             try file.sync()
         } catch {
             // A link is not followed, and goes.
-            guard error == .unsafe || error == .missing else { throw error }
+            guard error == .unsafe else { throw error }
         }
         try remove(name)
         try sync()

@@ -60,7 +60,9 @@ package struct StoreMigration: ~Copyable {
     private let lock: FileLock
     private let reached: (Step) throws(StoreError) -> Void
 
-    /// Takes the store at `root`; `.busy` where another migration is under way. `reached` hears of each step.
+    /// Takes the store at `root`; `.busy` where another migration is under way.
+    ///
+    /// `reached` hears of each step.
     package init(
         root: [UInt8], settings: EnclaveSettings, timing: EnclaveTiming = EnclaveTiming(),
         reached: @escaping (Step) throws(StoreError) -> Void = { (_) throws(StoreError) in }
@@ -85,6 +87,7 @@ package struct StoreMigration: ~Copyable {
         case (false, .file):
             // What a migration that did not get as far as `key.tpm`, or one that finished, may have left.
             _ = try FileEnclave.read(root: root)
+            try destroy(.keyTPM)
             try destroy(.enclave)
             return finished(.file)
         case (false, .tpm): try bindToTPM()

@@ -16,8 +16,9 @@ struct ResealedUser: Equatable {
 }
 
 extension UserStore {
-    /// Seals all records of the user anew under the current key; the lock must be held. Doing it again does no harm.
+    /// Seals all records of the user anew under the current key; the lock must be held.
     ///
+    /// Doing it again does no harm.
     /// Each file is replaced as a whole, so that after a crash it is under the one key or the other. Prints need no
     /// look beside this: the approval in the identity covers their digest and generation.
     mutating func reseal(leavingTPM: Bool) throws(StoreError) -> ResealedUser {
@@ -60,7 +61,9 @@ extension UserStore {
     ///
     /// Counters without an identity mean nothing, and are sealed anew all the same: a crash while a user's first PIN is
     /// set leaves them.
-    private borrowing func resealAttempts(_ instance: [UInt8]?, leavingTPM: Bool) throws(StoreError) -> EnclaveCounter? {
+    private borrowing func resealAttempts(
+        _ instance: [UInt8]?, leavingTPM: Bool
+    ) throws(StoreError) -> EnclaveCounter? {
         let ids = try keyIDs(of: .attempts)
         guard !ids.isEmpty else { return nil }
         let reading = try openFolder().readAttempts(uid: uid, instance: instance, sealer: sealer)

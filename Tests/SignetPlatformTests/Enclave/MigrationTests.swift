@@ -161,7 +161,8 @@ enum Migrating {
     @Test func toAFileInterruptedAfterEachStep() throws { try Migrating.toAFile { try StandIn() } }
 
     /// Catches a migration that cannot be turned back half way, either way.
-    @Test(arguments: [EnclaveKind.file, .tpm], 1...6) func turnedBackHalfWay(from: EnclaveKind, after number: Int) throws {
+    @Test(arguments: [EnclaveKind.file, .tpm], 1...6)
+    func turnedBackHalfWay(from: EnclaveKind, after number: Int) throws {
         let stage = try StandIn()
         try stage.make(from == .file ? .file : .require)
         try Migrating.populate(stage)
@@ -169,7 +170,8 @@ enum Migrating {
         #expect(try Migrating.interrupt(stage, from == .file ? .tpm : .file, after: number))
         let outcome = try stage.migrate(from)
         #expect(outcome.isFinished)
-        #expect(stage.files == (from == .file ? ["key", "users", "values"] : ["enclave", "key.tpm", "users", "values"]))
+        let files = from == .file ? ["key", "users", "values"] : ["enclave", "key.tpm", "users", "values"]
+        #expect(stage.files == files)
         #expect(try Migrating.content(stage) == before)
     }
 

@@ -23,10 +23,9 @@ final class StandIn: Sendable {
 
     /// A built program in a folder that is root's alone, which goes with the process; nil where it is not built.
     private static func copy(of name: String) -> String? {
-        let build =
-            ProcessInfo.processInfo.environment["SIGNET_BUILD"]
-            ?? URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-                .deletingLastPathComponent().deletingLastPathComponent().path + "/.build/debug"
+        var package = URL(fileURLWithPath: #filePath)
+        for _ in 0..<4 { package.deleteLastPathComponent() }
+        let build = ProcessInfo.processInfo.environment["SIGNET_BUILD"] ?? package.path + "/.build/debug"
         let copy = StandIn.copyFolder + "/" + name
         mkdir(StandIn.copyFolder, 0o755)
         guard (try? FileManager.default.copyItem(atPath: build + "/" + name, toPath: copy)) != nil else { return nil }

@@ -46,8 +46,9 @@ import Testing
         }
     }
 
-    /// Catches a sealed key that was never proven, or a helper that dies or raves in the middle of it and leaves half a store.
-    @Test(arguments: ["seal", "unseal"], ["die", "nonsense", "9"]) func makingFailsWhole(_ request: String, _ fault: String) throws {
+    /// Catches a sealed key that was never proven, or a helper that dies or raves meanwhile and leaves half a store.
+    @Test(arguments: ["seal", "unseal"], ["die", "nonsense", "9"])
+    func makingFailsWhole(_ request: String, _ fault: String) throws {
         try stage.misbehave("\(request) \(fault)")
         #expect(storeError { try stage.make(.require) } == .fault(.store, .enclaveGone))
         #expect(stage.files == ["users"])
@@ -117,10 +118,14 @@ import Testing
         try planted.create(identity())
         var store = try stage.store()
         #expect(storeError { _ = try store.loadIdentity() } == .fault(.identity, .foreign))
-        // Nor does a note that the planted key sealed itself.
-        let file = try StandIn()
-        try file.make(.file)
         #expect(EnclaveAdministration.status(root: stage.rootBytes, settings: stage.settings()).hasStrayKey)
+        // Nor does a note count that the planted key sealed itself.
+        let key = masterKey()
+        guard let sealer = RecordSealer(masterKey: key) else { throw POSIXError(.ENOMEM) }
+        let note = try EnclaveMigration(.init(id: sealer.keyID, direction: .toTPM)).encoded()
+        let header = sealer.header(.store, uid: 0, userName: [])
+        try overwrite("\(stage.root)/enclave", sealer.seal(note.span, header: header) ?? [])
+        #expect(stage.fault() == .fault(.store, .foreign))
     }
 
     func writeKey(_ bytes: [UInt8]) throws {
@@ -128,4 +133,3 @@ import Testing
         chmod("\(stage.root)/key", 0o400)
     }
 }
-
