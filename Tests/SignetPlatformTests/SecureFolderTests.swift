@@ -155,9 +155,10 @@ import Testing
         let store = try SecureFolder(path: test.bytes)
         let path = test.sub("key")
         func write(_ name: String, _ byte: UInt8) {
-            FileManager.default.createFile(
+            let made = FileManager.default.createFile(
                 atPath: test.sub(name), contents: Data(repeating: byte, count: 32),
                 attributes: [.posixPermissions: 0o400])
+            #expect(made)
         }
         write("key", 7)
         let open = try #require(FileHandle(forReadingAtPath: path))
