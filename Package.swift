@@ -119,8 +119,11 @@ let package = Package(
             swiftSettings: strict),
         .systemLibrary(
             name: "CFprint", pkgConfig: "libfprint-2", providers: [.apt(["libfprint-2-dev", "libglib2.0-dev"])]),
+        // How a helper gives up what it does not need; no part of what programs load.
+        .target(name: "CConfinement", cSettings: strictC, linkerSettings: [.linkedLibrary("seccomp")]),
         .executableTarget(
-            name: "signet-sensor", dependencies: ["CFprint", "CPlatform", "SignetRecords", "SignetPolicy"],
+            name: "signet-sensor",
+            dependencies: ["CFprint", "CConfinement", "CPlatform", "SignetRecords", "SignetPolicy"],
             swiftSettings: sensorSettings, linkerSettings: sensorLink),
 
         // Tests
@@ -142,6 +145,7 @@ let package = Package(
             name: "SignetSensorTests",
             dependencies: [
                 "SignetPlatform", "SignetEngine", "SignetRecords", "SignetPolicy", "SignetSecrets", "CPlatform",
+                "CConfinement",
             ]),
         .testTarget(
             name: "CommandLineTests",

@@ -1,3 +1,4 @@
+internal import CConfinement
 internal import CPlatform
 
 /// The reader helper: `signet-sensor [--allow-virtual]`.
@@ -11,6 +12,7 @@ internal import CPlatform
         signet_reset_signals()
         // Root opens readers by its capabilities and not by its group, so that can go before libfprint starts threads.
         guard signet_leave_groups(Session.unprivileged.group) == 0 else { _exit(1) }
+        signet_hide_files()
         Session(allowsVirtual: !arguments.isEmpty).run()
     }
 

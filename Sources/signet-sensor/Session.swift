@@ -1,3 +1,4 @@
+internal import CConfinement
 internal import CFprint
 internal import CPlatform
 import SignetPolicy

@@ -1,3 +1,4 @@
+import CConfinement
 import CPlatform
 import Foundation
 import Testing
