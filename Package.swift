@@ -145,8 +145,11 @@ let package = Package(
             name: "SignetSensorTests",
             dependencies: [
                 "SignetPlatform", "SignetEngine", "SignetRecords", "SignetPolicy", "SignetSecrets", "CPlatform",
-                "CConfinement",
+                "confinement-probe",
             ]),
+        .executableTarget(
+            name: "confinement-probe", dependencies: ["CConfinement"], path: "Tests/ConfinementProbe",
+            cSettings: strictC),
         .testTarget(
             name: "CommandLineTests",
             dependencies: [

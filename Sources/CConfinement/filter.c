@@ -149,7 +149,10 @@ static int add_bounded(scmp_filter_ctx filter) {
 
 #define ADD_ALL(action, calls) add_all(filter, action, calls, sizeof calls / sizeof *calls)
 
-int signet_filter_calls(void) {
+/// What is loaded once the reader is open; NULL where it has not been made.
+static scmp_filter_ctx prepared;
+
+int signet_prepare_filter(void) {
     // A kernel without filters leaves the rest of the confinement in force.
     if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) < 0) return errno == EINVAL ? 0 : -errno;
     scmp_filter_ctx filter = seccomp_init(ABSENT);
@@ -162,7 +165,18 @@ int signet_filter_calls(void) {
     if (failure == 0) failure = ADD_ALL(REFUSED, refused);
     if (failure == 0) failure = ADD_ALL(SCMP_ACT_KILL_PROCESS, fatal);
     if (failure == 0) failure = add_bounded(filter);
-    if (failure == 0) failure = seccomp_load(filter);
-    seccomp_release(filter);
+    if (failure == 0)
+        prepared = filter;
+    else
+        seccomp_release(filter);
     return failure;
+}
+
+int signet_filter_calls(void) {
+    if (prepared == NULL) {
+        int failure = signet_prepare_filter();
+        if (failure != 0 || prepared == NULL) return failure;
+    }
+    // What libseccomp holds is not given back: the process has nothing to do with the memory.
+    return seccomp_load(prepared);
 }

@@ -17,6 +17,9 @@ void signet_hide_files(void);
 /// and `group`. 0 or -errno.
 int signet_confine(uid_t user, gid_t group);
 
+/// Makes the filter that signet_filter_calls loads, at a time when nobody waits. 0 or -errno.
+int signet_prepare_filter(void);
+
 /// Has the kernel refuse, from now on and in every thread, all system calls but those that a driver with an open device
 /// needs: seccomp(2). To be called after signet_confine. 0 or -errno.
 int signet_filter_calls(void);
