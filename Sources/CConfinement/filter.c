@@ -36,8 +36,9 @@ static const int allowed[] = {
     SCMP_SYS(eventfd2), SCMP_SYS(timerfd_create), SCMP_SYS(timerfd_settime), SCMP_SYS(timerfd_settime64),
     SCMP_SYS(nanosleep), SCMP_SYS(clock_nanosleep), SCMP_SYS(clock_nanosleep_time64), SCMP_SYS(restart_syscall),
     SCMP_SYS(alarm), SCMP_SYS(setitimer),
-    // time
+    // time, and the size of memory, which qsort(3) asks for
     SCMP_SYS(clock_gettime), SCMP_SYS(clock_gettime64), SCMP_SYS(clock_getres), SCMP_SYS(gettimeofday), SCMP_SYS(time),
+    SCMP_SYS(sysinfo),
     // memory, but for mmap and mprotect
     SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(brk), SCMP_SYS(getrandom), SCMP_SYS(membarrier),
     // threads and signals of our own

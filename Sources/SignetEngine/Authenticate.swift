@@ -86,7 +86,10 @@ package struct Authentication<
         person.closeField()
         person.showTyping()
         sensor.close()
-        ledger.log.record(.authentication(verdict: verdict, attempts: ledger.lastAttempts))
+        // A program that asks again and again while the reader rests, and in which nothing was compared, fills no journal.
+        if !sensor.isResting || !verdict.comparedNothing {
+            ledger.log.record(.authentication(verdict: verdict, attempts: ledger.lastAttempts))
+        }
         sensor.stopListening()
     }
 

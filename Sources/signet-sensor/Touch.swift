@@ -14,6 +14,8 @@ struct TouchState {
     var goesOn = false
     /// The print of the gallery that is compared next, where the reader compares with one at a time.
     var cursor = 0
+    /// The operation compares with one print.
+    var verifies = false
     /// The person was told to lift a finger that stayed on the reader.
     var isToldToLift = false
 }
@@ -53,7 +55,9 @@ extension Session {
         }
         let operation = Operation()
         current = operation
-        if reader.identifies {
+        // With one print only, a chip is asked for this one: it cannot answer with one of somebody else's then.
+        touch.verifies = !reader.identifies || usable.count == 1
+        if !touch.verifies {
             startIdentifying(reader, usable, operation)
         } else {
             startVerifying(reader, usable.first { $0 >= touch.cursor } ?? first, operation)
@@ -125,7 +129,9 @@ extension Session {
         }
         guard !reader.has(FP_DEVICE_FEATURE_CAPTURE) else { return true }
         let rest = Session.chipRest - (Int(g_get_monotonic_time()) - Int(comparedAt)) / 1000
-        guard rest > 0, comparedAt > 0, iterate(atMost: UInt32(rest), until: { channel.isReadable }) else { return true }
+        guard rest > 0, comparedAt > 0, iterate(atMost: UInt32(rest), until: { channel.isReadable }) else {
+            return true
+        }
         answerCancel()
         return false
     }
@@ -192,7 +198,7 @@ extension Session {
             end(.matched(index: index))
             // Decided: nobody waits for the finger to lift.
             current?.cancel()
-        } else if !reader.identifies, let next = usable.first(where: { $0 > touch.cursor }) {
+        } else if touch.verifies, let next = usable.first(where: { $0 > touch.cursor }) {
             touch.cursor = next
             end(.retry(.removeFinger), goesOn: true)
         } else {
@@ -207,9 +213,9 @@ extension Session {
         var error: UnsafeMutablePointer<GError>?
         // SAFETY: the operation is done; each finish function is called for what was started, without the prints.
         let succeeded =
-            unsafe reader.identifies
-            ? fp_device_identify_finish(reader.device, operation.result, nil, nil, &error)
-            : fp_device_verify_finish(reader.device, operation.result, nil, nil, &error)
+            unsafe touch.verifies
+            ? fp_device_verify_finish(reader.device, operation.result, nil, nil, &error)
+            : fp_device_identify_finish(reader.device, operation.result, nil, nil, &error)
         // Success without a callback was never decided.
         guard succeeded == 0 else {
             end(.failed(.faulty))
