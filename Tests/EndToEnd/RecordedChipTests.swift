@@ -14,7 +14,7 @@ struct RecordedChipEndTests {
     func aChipEnrolsLetsInAndForgets(_ name: String, _ userName: String) throws {
         let alice = try User.fresh(named: userName)
         let environment = Child.environment.merging(["SUDO_UID": "\(alice.uid)", "SUDO_USER": alice.name]) { $1 }
-        let chip = try RecordedChip(name, user: userName, steps: ["enroll", "touch", "touch", "delete", "delete"])
+        let chip = try RecordedChip(name, user: userName, steps: ["enroll", "enroll", "touch", "touch", "delete"])
         try chip.configured {
             try Guarded.services(["sudo"]) {
                 let set = try Command.run(
@@ -25,11 +25,12 @@ struct RecordedChipEndTests {
                 try enrolling.waitForSecretPrompt("PIN: ")
                 try enrolling.type(line: Enrolled.pin)
                 #expect(try enrolling.finish(within: 30) == 0, "\(enrolling.transcript)")
-                #expect(try chip.started == 2)
+                // The first looks for readers only; the last awaits the confirming touch.
+                #expect(try chip.started == 3)
 
                 let sudo = try Terminal(["sudo", "-k", "id", "-u"], as: alice)
                 #expect(try sudo.ended().isGranted, "\(sudo.transcript)")
-                #expect(try chip.started == 3)
+                #expect(try chip.started == 4)
 
                 let deleting = try Terminal(["signet", "delete", "right-index"], environment: environment)
                 try deleting.waitForSecretPrompt("PIN: ")
