@@ -70,8 +70,9 @@ package struct SensorClient: ~Copyable {
     package static var standardClaims: [UInt8] { Array("/run/signet".utf8) }
 
     /// Takes the helper's absolute path, the arguments after its name, the seconds a reader may take to open, and the
-    /// folder where readers are claimed, which is made at need; nil: none is claimed. `rest` is for programs that may ask
-    /// again and again by themselves.
+    /// folder where readers are claimed, which is made at need; nil: none is claimed.
+    ///
+    /// `rest` is for programs that may ask again and again by themselves.
     package init(
         helper path: [UInt8], arguments: [[UInt8]] = [], openSeconds: Int,
         claims: [UInt8]? = SensorClient.standardClaims, rest: ReaderRest? = nil
