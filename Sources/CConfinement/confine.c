@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int signet_leave_groups(gid_t group) {
+int signet_leave_root_groups(gid_t group) {
     if (geteuid() != 0) return 0;
     // pam_cap(8) and systemd may have set SECBIT_NO_SETUID_FIXUP, with which capabilities outlive their user.
     if (prctl(PR_GET_SECUREBITS, 0, 0, 0, 0) & (SECBIT_KEEP_CAPS | SECBIT_NO_SETUID_FIXUP)) {
@@ -76,7 +76,7 @@ static int set_limits(void) {
     return 0;
 }
 
-int signet_confine(uid_t user, gid_t group) {
+int signet_confine_reader(uid_t user, gid_t group) {
     // A foreign library that writes a message to a file gets an error, and not the end of the process.
     (void)signal(SIGXFSZ, SIG_IGN);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -errno;

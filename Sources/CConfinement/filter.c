@@ -173,7 +173,7 @@ int signet_prepare_filter(void) {
     return failure;
 }
 
-int signet_filter_calls(void) {
+int signet_filter_reader_calls(void) {
     if (prepared == NULL) {
         int failure = signet_prepare_filter();
         if (failure != 0 || prepared == NULL) return failure;

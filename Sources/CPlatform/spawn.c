@@ -3,15 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-_Static_assert(SIGNET_POLLRDHUP == POLLRDHUP, "the number is the same on all machines but SPARC");
 
 // Everything from here to signet_start_helper runs between fork and execve in a process that may have had other
 // threads: only async-signal-safe calls (signal-safety(7)), no memory from the heap, no lock.

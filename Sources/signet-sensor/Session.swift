@@ -129,7 +129,8 @@ final class Session {
             channel.send(.failed(failure.outcome.problem))
             return
         }
-        guard signet_confine(Session.unprivileged.user, Session.unprivileged.group) == 0, signet_filter_calls() == 0
+        guard signet_confine_reader(Session.unprivileged.user, Session.unprivileged.group) == 0,
+            signet_filter_reader_calls() == 0
         else { _exit(1) }
         watchFinger(of: found)
         channel.send(.reader(found.description))

@@ -39,12 +39,12 @@ static _Noreturn void try_it(int filtered, int in_second_thread) {
     // One that hangs is broken.
     alarm(10);
     open_files();
-    if (signet_leave_groups(UNPRIVILEGED) != 0) _exit(BROKEN);
+    if (signet_leave_root_groups(UNPRIVILEGED) != 0) _exit(BROKEN);
     signet_hide_files();
     if (pthread_barrier_init(&confined, NULL, 2) != 0) _exit(BROKEN);
     if (pthread_create(&thread, NULL, second_thread, in_second_thread ? &confined : NULL) != 0) _exit(BROKEN);
-    if (signet_confine(UNPRIVILEGED, UNPRIVILEGED) != 0) _exit(BROKEN);
-    if (filtered && signet_filter_calls() != 0) _exit(BROKEN);
+    if (signet_confine_reader(UNPRIVILEGED, UNPRIVILEGED) != 0) _exit(BROKEN);
+    if (filtered && signet_filter_reader_calls() != 0) _exit(BROKEN);
     pthread_barrier_wait(&confined);
     if (in_second_thread) pthread_join(thread, NULL);
     _exit(outcome());

@@ -1,6 +1,6 @@
 #ifndef SIGNET_CPLATFORM_HELPER_H
 #define SIGNET_CPLATFORM_HELPER_H
-// Starting, watching and ending a helper process.
+// Starting, watching and ending a helper process; confining one from within.
 #include <signal.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -47,6 +47,18 @@ int signet_acts_by_default(int number);
 
 /// Takes a blocked signal off, if it is pending; whether it was.
 int signet_take_pending(int number);
+
+/// Leaves root's group and all others for `group`, where the process is root: to be called while it has only one thread,
+/// for which it costs next to nothing. 0 or -errno.
+int signet_leave_groups(gid_t group);
+
+/// Gives up what a helper does not need once its device is open: privileges by exec, core files, tracing, writing to
+/// files, and, where it is root, its user and groups in favour of `user` and `group`. 0 or -errno.
+int signet_confine(uid_t user, gid_t group);
+
+/// Has the kernel refuse, from now on and in every thread, system calls that a helper with an open device has no use for:
+/// seccomp(2). To be called after signet_confine. 0 or -errno.
+int signet_filter_calls(void);
 
 /// POLLRDHUP of poll(2), which the headers show to GNU sources only: the other side of a socket sends no more.
 enum { SIGNET_POLLRDHUP = 0x2000 };

@@ -1,0 +1,46 @@
+#define _GNU_SOURCE
+#include "cplatform_helper.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+_Static_assert(SIGNET_POLLRDHUP == POLLRDHUP, "the number is the same on all machines but SPARC");
+
+int signet_leave_groups(gid_t group) {
+    if (geteuid() != 0) return 0;
+    return setgroups(0, NULL) != 0 || setresgid(group, group, group) != 0 ? -errno : 0;
+}
+
+/// Whether all three of our groups are `group`, and there is no other.
+static int has_only(gid_t group) {
+    gid_t real, effective, saved;
+    if (getresgid(&real, &effective, &saved) != 0 || getgroups(0, NULL) != 0) return 0;
+    return real == group && effective == group && saved == group;
+}
+
+int signet_confine(uid_t user, gid_t group) {
+    const struct rlimit none = {0, 0};
+    // A foreign library that writes a message to a file gets an error, and not the end of the process.
+    (void)signal(SIGXFSZ, SIG_IGN);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -errno;
+    if (setrlimit(RLIMIT_CORE, &none) != 0 || setrlimit(RLIMIT_FSIZE, &none) != 0) return -errno;
+    // Threads stay allowed: libfprint finds the minutiae of an image in a thread of GLib's pool.
+    const struct rlimit threads = {512, 512};
+    if (setrlimit(RLIMIT_NPROC, &threads) != 0) return -errno;
+    if (geteuid() == 0) {
+        // glibc changes all threads (nptl(7)), each time by a signal to each of them that is waited for; the capabilities
+        // go with the user (capabilities(7)).
+        if (!has_only(group) && (setgroups(0, NULL) != 0 || setresgid(group, group, group) != 0)) return -errno;
+        if (setresuid(user, user, user) != 0) return -errno;
+        // The bare system call, for this thread alone: it is only to fail.
+        if (user != 0 && syscall(SYS_setuid, 0) == 0) return -EPERM;
+    }
+    // Last, for a change of user sets it anew: no other process of this user may read our memory.
+    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return -errno;
+    return 0;
+}
