@@ -121,9 +121,11 @@ let package = Package(
         .systemLibrary(
             name: "CFprint", pkgConfig: "libfprint-2", providers: [.apt(["libfprint-2-dev", "libglib2.0-dev"])]),
         .target(name: "SignetHelper", dependencies: ["CPlatform"], swiftSettings: core),
+        // How the reader helper gives up what it does not need; no part of what programs load.
+        .target(name: "CConfinement", cSettings: strictC, linkerSettings: [.linkedLibrary("seccomp")]),
         .executableTarget(
             name: "signet-sensor",
-            dependencies: ["CFprint", "CPlatform", "SignetHelper", "SignetRecords", "SignetPolicy"],
+            dependencies: ["CFprint", "CConfinement", "CPlatform", "SignetHelper", "SignetRecords", "SignetPolicy"],
             swiftSettings: helperSettings, linkerSettings: helperLink),
         .systemLibrary(
             name: "CTSS2", pkgConfig: "tss2-esys tss2-sys tss2-mu tss2-tcti-device tss2-tcti-swtpm",
@@ -152,11 +154,15 @@ let package = Package(
             name: "SignetSensorTests",
             dependencies: [
                 "SignetPlatform", "SignetEngine", "SignetRecords", "SignetPolicy", "SignetSecrets", "CPlatform",
+                "confinement-probe",
             ]),
         .target(name: "SoftwareTPM", path: "Tests/SoftwareTPM"),
         .testTarget(
             name: "SignetEnclaveTests",
             dependencies: ["SoftwareTPM", "SignetRecords", "SignetPolicy", "CPlatform"]),
+        .executableTarget(
+            name: "confinement-probe", dependencies: ["CConfinement"], path: "Tests/ConfinementProbe",
+            cSettings: strictC),
         .testTarget(
             name: "CommandLineTests",
             dependencies: [

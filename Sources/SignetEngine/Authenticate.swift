@@ -95,8 +95,11 @@ package struct Authentication<
         if ledger.openCharge != nil { ledger.abandonCharge() }
         person.closeField()
         person.showTyping()
-        // The helper ends meanwhile, and is waited for last.
-        ledger.log.record(.authentication(verdict: verdict, attempts: ledger.lastAttempts))
+        // A program that asks again and again while the reader rests, and in which nothing was compared, fills no journal.
+        if !sensor.isResting || !verdict.comparedNothing {
+            ledger.log.record(.authentication(verdict: verdict, attempts: ledger.lastAttempts))
+        }
+        // The helper has ended meanwhile, and is waited for last.
         sensor.close()
         sensor.stopListening()
     }

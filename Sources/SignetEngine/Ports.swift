@@ -244,6 +244,8 @@ package protocol FingerSensor: ~Copyable {
     ) throws(SensorStop) -> OpenedReader
     /// Who holds the reader that was last found busy, for people to read: "sudo on pts/3"; nil where nobody knows.
     var holder: [UInt8]? { get }
+    /// Whether no reader was tried, since the last ones failed and the program asks by itself.
+    var isResting: Bool { get }
     /// Arms the opened reader: returns once it waits for a finger, or once something happened at the field, which
     /// `awaitTouch` then answers.
     mutating func arm<Watch: FieldWatch & ~Copyable>(beside watch: inout Watch) throws(ReaderProblem)
@@ -266,6 +268,7 @@ package protocol FingerSensor: ~Copyable {
 
 extension FingerSensor where Self: ~Copyable {
     package var holder: [UInt8]? { nil }
+    package var isResting: Bool { false }
 
     /// All readers there are, with no field beside it.
     package mutating func readers() throws(ReaderProblem) -> [ReaderDescription] {

@@ -95,7 +95,8 @@ struct ModuleCall {
         case .success(let ledger):
             let sensor = SensorClient(
                 helper: request.configuration.sensorHelper ?? SensorClient.standardHelper,
-                openSeconds: Int(request.configuration.readerTimeout))
+                openSeconds: Int(request.configuration.readerTimeout),
+                rest: request.field ? nil : account.map { ReaderRest(user: $0.uid) })
             var authentication = Authentication(request, ledger: ledger, sensor: sensor, person: person)
             return authentication.run()
         case .failure(let error):

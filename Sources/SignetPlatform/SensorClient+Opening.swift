@@ -5,9 +5,33 @@ internal import SignetRecords
 // Listing and opening: nothing is charged yet, so whatever happens at the field ends it at once.
 
 extension SensorClient {
-    package mutating func prepare() { try? start() }
+    package mutating func prepare() {
+        if rest?.problem == nil { try? start() }
+    }
 
     package mutating func readers<Watch: FieldWatch & ~Copyable>(
+        beside watch: inout Watch
+    ) throws(SensorStop) -> [ReaderDescription] {
+        if let problem = rest?.problem {
+            isResting = true
+            throw .problem(problem)
+        }
+        do throws(SensorStop) {
+            let found = try listing(beside: &watch)
+            if found.isEmpty { rest?.failed(.noReader) }
+            return found
+        } catch {
+            throw noted(error)
+        }
+    }
+
+    /// The same stop, with the reader's failure written down.
+    private func noted(_ stop: SensorStop) -> SensorStop {
+        if case .problem(let problem) = stop { rest?.failed(problem) }
+        return stop
+    }
+
+    private mutating func listing<Watch: FieldWatch & ~Copyable>(
         beside watch: inout Watch
     ) throws(SensorStop) -> [ReaderDescription] {
         let isPrepared = phase == .idle && helper != nil
@@ -38,6 +62,14 @@ extension SensorClient {
     }
 
     package mutating func open<Watch: FieldWatch & ~Copyable>(
+        _ reader: ReaderIdentity, for set: borrowing EnrollmentSet, gallery: [Int], beside watch: inout Watch
+    ) throws(SensorStop) -> OpenedReader {
+        do throws(SensorStop) { return try opening(reader, for: set, gallery: gallery, beside: &watch) } catch {
+            throw noted(error)
+        }
+    }
+
+    private mutating func opening<Watch: FieldWatch & ~Copyable>(
         _ reader: ReaderIdentity, for set: borrowing EnrollmentSet, gallery: [Int], beside watch: inout Watch
     ) throws(SensorStop) -> OpenedReader {
         holder = nil

@@ -11,6 +11,13 @@ extension SensorClient {
     private static let cancelLimit = 1000
 
     package mutating func arm<Watch: FieldWatch & ~Copyable>(beside watch: inout Watch) throws(ReaderProblem) {
+        do throws(ReaderProblem) { try arming(beside: &watch) } catch {
+            rest?.failed(error)
+            throw error
+        }
+    }
+
+    private mutating func arming<Watch: FieldWatch & ~Copyable>(beside watch: inout Watch) throws(ReaderProblem) {
         guard phase == .opened, signals.hold() else { throw refuse() }
         if !tryGoesOn { fingerSeen = false }
         tryGoesOn = false
@@ -47,7 +54,17 @@ extension SensorClient {
             fingerSeen = true
             touch = .failed(error)
         }
+        note(touch)
         return wait.isAnsweredByPerson ? told(wait.ending) ?? touch : touch
+    }
+
+    /// Writes down whether the reader does what it is there for.
+    private func note(_ touch: Touch) {
+        switch touch {
+        case .failed(let problem): rest?.failed(problem)
+        case .matched, .notRecognised: rest?.succeeded()
+        case .retry, .timedOut, .interrupted, .setAside: break
+        }
     }
 
     /// Milliseconds after its deadline at which a match still counts: the helper may say it while the cancel is under way.

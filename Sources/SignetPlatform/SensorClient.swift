@@ -12,6 +12,9 @@ package struct SensorClient: ~Copyable {
     private let arguments: [[UInt8]]
     /// Where readers are claimed; nil where nobody is to know.
     let claims: [UInt8]?
+    /// When a reader that fails rests; nil where a person waits for it, who is no loop.
+    let rest: ReaderRest?
+    package internal(set) var isResting = false
     /// Seconds for listing, opening and arming each.
     let openSeconds: Int
 
@@ -68,10 +71,13 @@ package struct SensorClient: ~Copyable {
 
     /// Takes the helper's absolute path, the arguments after its name, the seconds a reader may take to open, and the
     /// folder where readers are claimed, which is made at need; nil: none is claimed.
+    ///
+    /// `rest` is for programs that may ask again and again by themselves.
     package init(
         helper path: [UInt8], arguments: [[UInt8]] = [], openSeconds: Int,
-        claims: [UInt8]? = SensorClient.standardClaims
+        claims: [UInt8]? = SensorClient.standardClaims, rest: ReaderRest? = nil
     ) {
+        self.rest = rest
         self.path = path
         self.arguments = arguments
         self.claims = claims

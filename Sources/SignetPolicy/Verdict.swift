@@ -104,4 +104,12 @@ package enum Verdict: Equatable, Sendable {
         case .refused: false
         }
     }
+
+    /// Whether nobody gave an answer that was compared.
+    package var comparedNothing: Bool {
+        switch self {
+        case .refused(.cancelled), .refused(.timedOut), .refused(.fingerPathClosed): true
+        default: false
+        }
+    }
 }

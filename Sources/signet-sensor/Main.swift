@@ -1,3 +1,4 @@
+internal import CConfinement
 internal import CPlatform
 import SignetHelper
 
@@ -11,7 +12,8 @@ import SignetHelper
         // Swift's runtime catches crashes to print a backtrace, which takes seconds; a crashed helper is to be gone.
         signet_reset_signals()
         // Root opens readers by its capabilities and not by its group, so that can go before libfprint starts threads.
-        guard signet_leave_groups(Session.unprivileged.group) == 0 else { _exit(1) }
+        guard signet_leave_root_groups(Session.unprivileged.group) == 0 else { _exit(1) }
+        signet_hide_files()
         Session(allowsVirtual: !arguments.isEmpty).run()
     }
 }

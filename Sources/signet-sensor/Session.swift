@@ -1,3 +1,4 @@
+internal import CConfinement
 internal import CFprint
 internal import CPlatform
 import SignetPolicy
@@ -19,6 +20,8 @@ final class Session {
     var current: Operation?
     /// The try that is going on.
     var touch = TouchState()
+    /// When the reader compared a finger last, in microseconds of the monotonic clock.
+    var comparedAt: Int64 = 0
 
     /// The user and group `nobody` and `nogroup` of Debian.
     static let unprivileged: (user: uid_t, group: gid_t) = (65_534, 65_534)
@@ -33,6 +36,7 @@ final class Session {
         self.allowsVirtual = allowsVirtual
         alarm(Session.workSeconds)
         readers = ReaderList()
+        guard signet_prepare_filter() == 0 else { _exit(1) }
     }
 
     /// Serves requests until the socket closes.
@@ -109,23 +113,14 @@ final class Session {
     private func open() {
         demand(reader == nil)
         guard let wanted else { _exit(1) }
-        guard let found = readers.present.first(where: { $0.identity == wanted }) else {
-            channel.send(.failed(.noReader))
-            return
-        }
-        guard allowsVirtual || !found.identity.isVirtual else {
+        guard allowsVirtual || !wanted.isVirtual else {
             channel.send(.failed(.virtualRefused))
             return
         }
-        for (index, print) in gallery.enumerated() where print?.fits(found) != true { gallery[index] = nil }
         // From here on there is a reader to be closed, also where it has not opened yet.
         channel.endsWhenHungUp = false
-        reader = found
-        if let problem = connect(found) {
-            reader = nil
-            channel.send(.failed(problem))
-            return
-        }
+        guard let found = connectAny(readers.present.filter { $0.identity == wanted }) else { return }
+        for (index, print) in gallery.enumerated() where print?.fits(found) != true { gallery[index] = nil }
         let presence: [PrintPresence]
         let foreignPrints: Int
         switch look(into: found) {
@@ -134,11 +129,28 @@ final class Session {
             channel.send(.failed(failure.outcome.problem))
             return
         }
-        guard signet_confine(Session.unprivileged.user, Session.unprivileged.group) == 0, signet_filter_calls() == 0
+        guard signet_confine_reader(Session.unprivileged.user, Session.unprivileged.group) == 0,
+            signet_filter_reader_calls() == 0
         else { _exit(1) }
         watchFinger(of: found)
         channel.send(.reader(found.description))
         channel.send(.opened(presence: presence, foreignPrints: foreignPrints))
+    }
+
+    /// Connects the first of these that opens; tells Signet why where none does.
+    ///
+    /// After a resume the same reader may be there twice, for the bus has found it anew: one of the two is dead.
+    private func connectAny(_ candidates: [Reader]) -> Reader? {
+        var problem = ReaderProblem.noReader
+        for candidate in candidates {
+            reader = candidate
+            guard let why = connect(candidate) else { return candidate }
+            reader = nil
+            // That another program has it tells more than that its ghost is dead.
+            if problem != .busy { problem = why }
+        }
+        channel.send(.failed(problem))
+        return nil
     }
 
     private func connect(_ reader: Reader) -> ReaderProblem? {

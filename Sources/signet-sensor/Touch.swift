@@ -14,6 +14,10 @@ struct TouchState {
     var goesOn = false
     /// The print of the gallery that is compared next, where the reader compares with one at a time.
     var cursor = 0
+    /// The operation compares with one print.
+    var verifies = false
+    /// The person was told to lift a finger that stayed on the reader.
+    var isToldToLift = false
 }
 
 extension Session {
@@ -40,9 +44,9 @@ extension Session {
     /// touch is compared with the next print, and a touch that differs is answered by "lift your finger and touch
     /// again" until the last print. So a try never compares more often than identification would.
     func arm(_ reader: Reader) {
-        guard finishCurrent() else { return }
         if !touch.goesOn { touch = TouchState() }
         touch.isArmed = false
+        guard awaitLifting(from: reader) else { return }
         touch.isOver = false
         let usable = usable
         guard let first = usable.first else {
@@ -51,7 +55,9 @@ extension Session {
         }
         let operation = Operation()
         current = operation
-        if reader.identifies {
+        // With one print only, a chip is asked for this one: it cannot answer with one of somebody else's then.
+        touch.verifies = !reader.identifies || usable.count == 1
+        if !touch.verifies {
             startIdentifying(reader, usable, operation)
         } else {
             startVerifying(reader, usable.first { $0 >= touch.cursor } ?? first, operation)
@@ -85,14 +91,57 @@ extension Session {
         guard let operation = current else { return true }
         iterate { operation.isDone || channel.isReadable }
         guard operation.isDone else {
-            guard let request = receive(), request != .close else { leave() }
-            demand(request == .cancel)
-            channel.send(.cancelled(fingerSeen: true))
-            touch.goesOn = false
+            answerCancel()
             return false
         }
         current = nil
         return true
+    }
+
+    /// Milliseconds after which a person is told that their finger still lies on the reader.
+    private static let liftLimit: UInt32 = 500
+    /// Milliseconds after a comparison before a chip that compares by itself is asked again.
+    ///
+    /// Such chips end at once with their answer and do not tell when the finger goes (Goodix, Synaptics, Elan): asked
+    /// again while it still lies there they compare the same touch again, so that one long touch would be three tries.
+    private static let chipRest = 600
+
+    /// Waits for the finger of the try before to be lifted, so that one long touch is one try.
+    ///
+    /// False: the request is answered already.
+    private func awaitLifting(from reader: Reader) -> Bool {
+        if let operation = current {
+            // An image driver's operation lasts as long as the finger lies there.
+            if !iterate(atMost: Session.liftLimit, until: { operation.isDone || channel.isReadable }) {
+                touch.fingerSeen = true
+                channel.send(.armed)
+                if !touch.isToldToLift {
+                    touch.isToldToLift = true
+                    touch.goesOn = true
+                    channel.send(.retry(.removeFinger))
+                    return false
+                }
+                // The person has as long as for a touch. What still comes of the operation counts for nothing.
+                touch.isArmed = true
+                iterate { operation.isDone || channel.isReadable }
+            }
+            guard finishCurrent() else { return false }
+        }
+        guard !reader.has(FP_DEVICE_FEATURE_CAPTURE) else { return true }
+        let rest = Session.chipRest - (Int(g_get_monotonic_time()) - Int(comparedAt)) / 1000
+        guard rest > 0, comparedAt > 0, iterate(atMost: UInt32(rest), until: { channel.isReadable }) else {
+            return true
+        }
+        answerCancel()
+        return false
+    }
+
+    /// Takes the one request that may come before a try has begun.
+    private func answerCancel() {
+        guard let request = receive(), request != .close else { leave() }
+        demand(request == .cancel)
+        channel.send(.cancelled(fingerSeen: true))
+        touch.goesOn = false
     }
 
     private func startIdentifying(_ reader: Reader, _ usable: [Int], _ operation: Operation) {
@@ -130,6 +179,7 @@ extension Session {
     private func compared(with match: OpaquePointer?, _ error: UnsafeMutablePointer<GError>?) {
         guard !touch.isOver, let reader else { return }
         touch.fingerSeen = true
+        comparedAt = Int64(g_get_monotonic_time())
         if let error = unsafe error {
             // Only retries come here; which one is not looked at where the driver may have freed it.
             guard !reader.hasFreedErrors, case .retry(let reason) = unsafe Outcome(error) else {
@@ -148,7 +198,7 @@ extension Session {
             end(.matched(index: index))
             // Decided: nobody waits for the finger to lift.
             current?.cancel()
-        } else if !reader.identifies, let next = usable.first(where: { $0 > touch.cursor }) {
+        } else if touch.verifies, let next = usable.first(where: { $0 > touch.cursor }) {
             touch.cursor = next
             end(.retry(.removeFinger), goesOn: true)
         } else {
@@ -163,9 +213,9 @@ extension Session {
         var error: UnsafeMutablePointer<GError>?
         // SAFETY: the operation is done; each finish function is called for what was started, without the prints.
         let succeeded =
-            unsafe reader.identifies
-            ? fp_device_identify_finish(reader.device, operation.result, nil, nil, &error)
-            : fp_device_verify_finish(reader.device, operation.result, nil, nil, &error)
+            unsafe touch.verifies
+            ? fp_device_verify_finish(reader.device, operation.result, nil, nil, &error)
+            : fp_device_identify_finish(reader.device, operation.result, nil, nil, &error)
         // Success without a callback was never decided.
         guard succeeded == 0 else {
             end(.failed(.faulty))

@@ -24,29 +24,43 @@ final class Testbed {
         return FileManager.default.isExecutableFile(atPath: "/usr/bin/umockdev-run") ? nil : "umockdev is not installed"
     }
 
-    init?(_ name: String, _ stage: Stage) throws {
+    /// The replay of a whole recording.
+    convenience init?(_ name: String, _ stage: Stage) throws {
         guard let folder = Testbed.recording(name) else { return nil }
-        let file = stage.folder + "/testbed"
+        try self.init(folder: folder, stage)
+    }
+
+    /// The same for a recording's folder, or for its device with other traffic, a pcapng file.
+    convenience init?(folder: String, traffic: String? = nil, _ stage: Stage) throws {
         var arguments: [String] = []
         for entry in try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
         where entry == "device" || entry.hasPrefix("device-") {
             arguments += ["-d", folder + "/" + entry]
         }
-        func firstLine(_ entry: String) throws -> Substring {
-            let data = try Data(contentsOf: URL(fileURLWithPath: folder + "/" + entry)).prefix(512)
-            return String(decoding: data, as: UTF8.self).prefix { $0 != "\n" }
-        }
         let rewritten = FileManager.default.fileExists(atPath: folder + "/custom.pcapng")
-        let capture = rewritten ? "custom" : "capture"
-        if FileManager.default.fileExists(atPath: folder + "/\(capture).pcapng") {
-            let device = try firstLine("device").dropFirst(3)
-            arguments += ["-p", "/sys\(device)=\(folder)/\(capture).pcapng"]
+        let capture = folder + (rewritten ? "/custom" : "/capture")
+        if traffic != nil || FileManager.default.fileExists(atPath: capture + ".pcapng") {
+            let device = try Testbed.firstLine(folder + "/device").dropFirst(3)
+            arguments += ["-p", "/sys\(device)=\(traffic ?? capture + ".pcapng")"]
         } else {
-            let node = try firstLine("\(capture).ioctl").dropFirst(5).split(separator: " ").first ?? ""
-            arguments += ["-i", "\(node)=\(folder)/\(capture).ioctl"]
+            let node = try Testbed.firstLine(capture + ".ioctl").dropFirst(5).split(separator: " ").first ?? ""
+            arguments += ["-i", "\(node)=\(capture).ioctl"]
         }
+        try self.init(arguments: arguments, stage)
+    }
+
+    static func firstLine(_ path: String) throws -> Substring {
+        let data = try Data(contentsOf: URL(fileURLWithPath: path)).prefix(512)
+        return String(decoding: data, as: UTF8.self).prefix { $0 != "\n" }
+    }
+
+    /// Takes umockdev-run's own arguments, and shell commands that change the bus before anybody sees it.
+    init?(arguments: [String], before preparation: String = ":", _ stage: Stage) throws {
+        let file = stage.folder + "/testbed"
+        // An earlier one of the same stage.
+        try? FileManager.default.removeItem(atPath: file)
         let script =
-            "env | grep -E '^(UMOCKDEV_|LD_PRELOAD)' > '\(file).new'; echo $$ >> '\(file).new'; "
+            "\(preparation); env | grep -E '^(UMOCKDEV_|LD_PRELOAD)' > '\(file).new'; echo $$ >> '\(file).new'; "
             + "mv '\(file).new' '\(file)'; exec sleep 120"
         process.executableURL = URL(fileURLWithPath: "/usr/bin/umockdev-run")
         process.arguments = arguments + ["--", "sh", "-c", script]

@@ -11,13 +11,15 @@ struct User {
     private static let count = Mutex(0)
 
     /// Makes a new user who may use sudo for everything, or who may not.
-    static func fresh(sudoer: Bool = true) throws -> User {
+    ///
+    /// `wanted` is for who needs a certain name, and must not be there yet.
+    static func fresh(sudoer: Bool = true, named wanted: String? = nil) throws -> User {
         let number = count.withLock { value in
             value += 1
             return value
         }
         // With the process id, so that worlds in worlds and repeated runs in one world do not meet.
-        let name = "u\(getpid())x\(number)"
+        let name = wanted ?? "u\(getpid())x\(number)"
         let password = "system-\(name)"
         try Command.must("useradd", "--no-create-home", "--home-dir", "/", "--shell", "/bin/sh", name)
         try Command.must("chpasswd", input: "\(name):\(password)\n")

@@ -1,0 +1,78 @@
+internal import CPlatform
+package import SignetPolicy
+
+/// When a reader that has failed may be tried again by a program that asks by itself, such as a screen locker in a loop.
+///
+/// A file for each user, in the folder of the claims: how often in a row a reader failed, when last, and how. A person
+/// who sits at a field never rests: the field waits for them, and no loop comes of it.
+package struct ReaderRest: Sendable {
+    private let folder: [UInt8]
+    private let name: FileName?
+
+    /// The first rest, and the longest, in milliseconds.
+    static let first: Int64 = 1_000
+    static let longest: Int64 = 30_000
+
+    /// What is known of the failures.
+    struct Failures: Equatable {
+        /// How many in a row.
+        var count: UInt32
+        /// When the last one was, in milliseconds of the boot clock.
+        var last: Int64
+        var problem: ReaderProblem
+
+        /// Milliseconds for which nothing is tried after the last one: 1, 2, 4, … 30 seconds.
+        var pause: Int64 { count == 0 ? 0 : min(longest, first << Int64(min(count - 1, 5))) }
+
+        /// Whether the rest is over; a clock that stands before the failure has begun anew.
+        func areRested(at now: Int64) -> Bool { now < last || now - last >= pause }
+    }
+
+    /// The user's rests, kept in `folder`.
+    package init(user: UInt32, in folder: [UInt8] = SensorClient.standardClaims) {
+        self.folder = folder
+        name = FileName(Array("rest-\(user)".utf8))
+    }
+
+    /// What the reader's problem was, while it rests; nil where it may be tried.
+    package var problem: ReaderProblem? {
+        guard let failures, !failures.areRested(at: Deadline.now) else { return nil }
+        return failures.problem
+    }
+
+    /// The reader failed.
+    package func failed(_ problem: ReaderProblem) {
+        let count = failures?.count ?? 0
+        write(Failures(count: count == UInt32.max ? count : count + 1, last: Deadline.now, problem: problem))
+    }
+
+    /// The reader did what it is there for.
+    package func succeeded() {
+        guard failures != nil else { return }
+        write(Failures(count: 0, last: 0, problem: .noReader))
+    }
+
+    // 4 bytes count, 8 bytes time, 1 byte problem, little endian. Two programs that write at once lose one failure.
+
+    /// nil where there are none, or they cannot be read: then nothing rests.
+    private var failures: Failures? {
+        guard let name, let folder = try? SecureFolder(path: folder),
+            let bytes = try? folder.read(name, limit: 13), bytes.count == 13
+        else { return nil }
+        let count = (0..<4).reduce(0 as UInt32) { $0 | UInt32(bytes[$1]) << UInt32(8 * $1) }
+        let last = (0..<8).reduce(0 as Int64) { $0 | Int64(bytes[4 + $1]) << Int64(8 * $1) }
+        guard count > 0, let problem = ReaderProblem(rawValue: bytes[12]) else { return nil }
+        return Failures(count: count, last: last, problem: problem)
+    }
+
+    private func write(_ failures: Failures) {
+        var bytes: [UInt8] = (0..<4).map { UInt8(truncatingIfNeeded: failures.count >> UInt32(8 * $0)) }
+        bytes += (0..<8).map { UInt8(truncatingIfNeeded: failures.last >> Int64(8 * $0)) }
+        bytes.append(failures.problem.rawValue)
+        // What cannot be written rests less, which is no worse than without.
+        guard let name, let folder = try? SecureFolder(path: folder, creating: true),
+            let file = try? folder.lockFile(name)
+        else { return }
+        try? file.write(bytes.span, at: 0)
+    }
+}
