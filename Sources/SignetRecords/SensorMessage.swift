@@ -74,4 +74,7 @@ enum SensorField: UInt8 {
     case problem = 18
     case count = 19
     case virtualRefused = 20
+    case bus = 21
+    case attachment = 22
+    case path = 23
 }

@@ -61,6 +61,13 @@ struct SensorPacketWriter {
         put(.device, reader.device, to: &packet)
     }
 
+    /// Appends where a reader is.
+    mutating func put(_ place: ReaderPlace, to packet: inout MutableSpan<UInt8>) {
+        put(.bus, place.bus.rawValue, to: &packet)
+        put(.attachment, place.attachment.rawValue, to: &packet)
+        put(.path, place.path, to: &packet)
+    }
+
     /// Writes the length into the header; answers the length of the whole packet.
     func finish(_ packet: inout MutableSpan<UInt8>) throws(SensorMessageError) -> Int {
         guard fits else { throw .tooLong }
@@ -142,6 +149,15 @@ struct SensorPacketReader {
         let driver = try bytes(.driver, 1...SensorMessage.driverLimit, from: packet)
         let device = try bytes(.device, 0...SensorMessage.deviceLimit, from: packet)
         return ReaderIdentity(driver: driver, device: device)
+    }
+
+    /// Takes where a reader is.
+    mutating func place(from packet: Span<UInt8>) throws(SensorMessageError) -> ReaderPlace {
+        guard let bus = ReaderBus(rawValue: try byte(.bus, from: packet)),
+            let attachment = PortAttachment(rawValue: try byte(.attachment, from: packet))
+        else { throw .badValue }
+        let path = try bytes(.path, 0...ReaderPlace.pathLimit, from: packet)
+        return ReaderPlace(bus: bus, attachment: attachment, path: path)
     }
 
     /// Refuses bytes after the last field.
