@@ -9,7 +9,7 @@ package enum RemoteService {
         "tigervnc", "tightvnc", "turbovnc", "x11vnc", "wayvnc", "krdp", "krdpserver", "xpra", "nx", "nxserver", "nomachine",
         "x2go", "x2goserver", "guacd", "cockpit", "webmin", "usermin", "shellinabox", "ftp", "vsftpd", "proftpd", "pure",
         "imap", "pop", "pop3", "dovecot", "courier", "cyrus", "smtp", "exim", "exim4", "postfix", "sieve", "samba",
-        "netatalk", "cups", "openvpn", "ppp", "squid", "postgresql", "mysql", "mariadb", "ejabberd", "prosody", "radiusd",
+        "netatalk", "openvpn", "ppp", "squid", "postgresql", "mysql", "mariadb", "ejabberd", "prosody", "radiusd",
         "nginx", "apache2", "httpd",
     ]
 

@@ -10,7 +10,7 @@ final class Session {
     private let readers: ReaderList
 
     /// What `begin` named.
-    private var wanted: ReaderIdentity?
+    private var wanted: (identity: ReaderIdentity, path: [UInt8])?
     /// The prints in the order in which they came; nil where one cannot be used with the reader.
     private(set) var gallery: [Print?] = []
     /// The opened reader.
@@ -62,9 +62,9 @@ final class Session {
     private func serve(_ request: SensorRequest) {
         switch request {
         case .list: list()
-        case .begin(let identity):
+        case .begin(let identity, let path):
             demand(wanted == nil)
-            wanted = identity
+            wanted = (identity, path)
         case .galleryPrint: break
         case .open: open()
         case .arm: arm(opened())
@@ -109,7 +109,9 @@ final class Session {
     private func open() {
         demand(reader == nil)
         guard let wanted else { _exit(1) }
-        guard let found = readers.present.first(where: { $0.identity == wanted }) else {
+        guard let found = readers.present.first(where: { reader in
+            reader.identity == wanted.identity && (wanted.path.isEmpty || reader.place.path == wanted.path)
+        }) else {
             channel.send(.failed(.noReader))
             return
         }

@@ -1,4 +1,5 @@
 internal import SignetEngine
+internal import SignetPlatform
 internal import SignetPolicy
 
 // What people read where a management task ends without what was asked for.
@@ -33,6 +34,9 @@ extension Failure {
             self.init(.no, "the terminal could not be read", hint: "run it in the foreground of a terminal")
         case .ledger(let failure): self.init(failure, target)
         case .reader(let problem): self.init(problem)
+        case .readerNotTrusted(let distrust): self.init(distrust)
+        case .activateFirst(.readerNotTrusted(let distrust)):
+            self.init(.no, distrust.words, hint: "approve it there with \"sudo signet activate\"")
         case .activateFirst(let closure):
             self.init(
                 .no, "\(whose) fingerprints \(closure.isChange ? "were changed" : "are not switched on")",
@@ -112,6 +116,19 @@ extension Failure {
                 .busy, "somebody else changed signet's record for \(target.text) meanwhile, and nothing was done",
                 hint: "see \"sudo signet status\", and run it again")
         }
+    }
+
+    /// The reader's place.
+    init(_ distrust: ReaderDistrust) {
+        let path = Output.text(ConfigurationLoader.standardPath)
+        let hint =
+            switch distrust {
+            case .outside, .unplaced:
+                "an administrator who wants such readers writes \"readers = any\" into \(path), see signet.conf(5)"
+            case .moved: "approve it there with \"sudo signet activate\""
+            case .virtual: "connect a real reader"
+            }
+        self.init(.readerNotAvailable, distrust.words, hint: hint)
     }
 
     /// The reader.

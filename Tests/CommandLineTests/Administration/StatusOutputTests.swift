@@ -8,7 +8,7 @@ import Testing
 struct StatusOutputTests {
     private let now: Int64 = 1_796_040_000
     private let reader = ReaderDescription(
-        identity: ReaderIdentity(driver: Array("elanmoc".utf8), device: Array("0".utf8)),
+        identity: ReaderIdentity(driver: Array("elanmoc".utf8), device: Array("0".utf8)), place: .nowhere,
         name: Array("Elan match-on-chip".utf8), stages: 8, swipes: false, identifies: true, storesPrints: true,
         listsPrints: true)
 

@@ -151,7 +151,7 @@ extension Doctor {
             let level: DoctorLine.Level
             switch attention {
             case .recordFaulty, .renamed: level = .fail
-            case .pinDisabled, .enrollmentChanged: level = .warn
+            case .pinDisabled, .enrollmentChanged, .readerMoved: level = .warn
             case .notApproved, .fingerLockedOut, .pinSetByAdministrator, .noRecoveryCode: level = .note
             case .notSetUp: return nil
             }
