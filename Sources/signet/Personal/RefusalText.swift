@@ -1,5 +1,4 @@
 internal import SignetEngine
-internal import SignetPlatform
 internal import SignetPolicy
 
 // What people read where a management task ends without what was asked for.
@@ -120,15 +119,7 @@ extension Failure {
 
     /// The reader's place.
     init(_ distrust: ReaderDistrust) {
-        let path = Output.text(ConfigurationLoader.standardPath)
-        let hint =
-            switch distrust {
-            case .outside, .unplaced:
-                "an administrator who wants such readers writes \"readers = any\" into \(path), see signet.conf(5)"
-            case .moved: "approve it there with \"sudo signet activate\""
-            case .virtual: "connect a real reader"
-            }
-        self.init(.readerNotAvailable, distrust.words, hint: hint)
+        self.init(.readerNotAvailable, distrust.words, hint: distrust.remedy)
     }
 
     /// The reader.
