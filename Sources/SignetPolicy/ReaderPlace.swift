@@ -44,8 +44,10 @@ package enum PortAttachment: UInt8, Equatable, Sendable {
 package struct ReaderPlace: Equatable, Sendable {
     package let bus: ReaderBus
     package let attachment: PortAttachment
-    /// The port's path below /sys/devices, with the number of the bus, which a boot may change, replaced by its USB
-    /// version: "pci0000:00/0000:00:14.0/usb2/1.4". Empty where there is none; at most `pathLimit` bytes.
+    /// The port's path below /sys/devices: "pci0000:00/0000:00:14.0/usb2/1.4".
+    ///
+    /// In the place of the bus's number, which a boot may change, stands its version of USB. Empty where there is none; at
+    /// most `pathLimit` bytes.
     package let path: [UInt8]
 
     package static let pathLimit = 255

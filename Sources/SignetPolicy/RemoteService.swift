@@ -6,8 +6,10 @@ package enum RemoteService {
     /// Names that are this, or begin with it and a sign that is no letter: "vncserver-x11", "cockpit".
     private static let names: [StaticString] = [
         "sshd", "ssh", "dropbear", "remote", "rlogin", "rsh", "rexec", "telnet", "telnetd", "xrdp", "vnc", "vncserver",
-        "tigervnc", "tightvnc", "turbovnc", "x11vnc", "wayvnc", "krdp", "krdpserver", "xpra", "nx", "nxserver", "nomachine",
-        "x2go", "x2goserver", "guacd", "cockpit", "webmin", "usermin", "shellinabox", "ftp", "vsftpd", "proftpd", "pure",
+        "tigervnc", "tightvnc", "turbovnc", "x11vnc", "wayvnc", "krdp", "krdpserver", "xpra", "nx", "nxserver",
+        "nomachine",
+        "x2go", "x2goserver", "guacd", "cockpit", "webmin", "usermin", "shellinabox", "ftp", "vsftpd", "proftpd",
+        "pure",
         "imap", "pop", "pop3", "dovecot", "courier", "cyrus", "smtp", "exim", "exim4", "postfix", "sieve", "samba",
         "netatalk", "openvpn", "ppp", "squid", "postgresql", "mysql", "mariadb", "ejabberd", "prosody", "radiusd",
         "nginx", "apache2", "httpd",

@@ -109,9 +109,11 @@ final class Session {
     private func open() {
         demand(reader == nil)
         guard let wanted else { _exit(1) }
-        guard let found = readers.present.first(where: { reader in
-            reader.identity == wanted.identity && (wanted.path.isEmpty || reader.place.path == wanted.path)
-        }) else {
+        guard
+            let found = readers.present.first(where: { reader in
+                reader.identity == wanted.identity && (wanted.path.isEmpty || reader.place.path == wanted.path)
+            })
+        else {
             channel.send(.failed(.noReader))
             return
         }

@@ -135,7 +135,8 @@ import Testing
             _ = try terminal.finish()
             try journal.waitFor("event=finger_closed", "reason=background")
             #expect(!terminal.transcript.contains(Offer.touch), "\(terminal.transcript)")
-            #expect(terminal.transcript.contains("Type your PIN (this is a background job): "), "\(terminal.transcript)")
+            #expect(
+                terminal.transcript.contains("Type your PIN (this is a background job): "), "\(terminal.transcript)")
         }
     }
 

@@ -76,9 +76,10 @@ final class FakeSensor: FingerSensor {
         places.append(place)
         galleries.append(gallery)
         for closed in notOpening where closed.reader == reader { throw .problem(closed.problem) }
-        guard let description = present.first(where: { description in
-            description.identity == reader && (place.path.isEmpty || description.place.path == place.path)
-        })
+        guard
+            let description = present.first(where: { description in
+                description.identity == reader && (place.path.isEmpty || description.place.path == place.path)
+            })
         else { throw .problem(.noReader) }
         isOpen = true
         var found: [PrintPresence] = []

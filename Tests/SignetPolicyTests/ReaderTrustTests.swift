@@ -62,7 +62,8 @@ private func usb(_ attachment: PortAttachment, _ path: String) -> ReaderPlace {
         Case(place: desktop, inside: nil), Case(place: desktop, approved: desktop, inside: nil),
         Case(place: outside, inside: .outside), Case(place: outside, approved: outside, inside: .outside),
         Case(place: outside, approved: builtIn, inside: .outside),
-        Case(place: desktop, approved: builtIn, inside: .moved), Case(place: builtIn, approved: desktop, inside: .moved),
+        Case(place: desktop, approved: builtIn, inside: .moved),
+        Case(place: builtIn, approved: desktop, inside: .moved),
         Case(place: usb(.unknown, "pci/usb2/4"), approved: desktop, inside: .moved),
         Case(place: usb(.fixed, "pci/usb2/3"), approved: desktop, inside: nil),
         Case(place: usb(.unknown, "pci/usb2/9"), approved: builtIn, inside: nil),
@@ -94,7 +95,8 @@ private func usb(_ attachment: PortAttachment, _ path: String) -> ReaderPlace {
 @Suite struct RemoteServiceTests {
     /// Catches services that serve people afar and are passed over, and local ones whose names only begin alike.
     @Test(arguments: [
-        ("sshd", true), ("xrdp-sesman", true), ("xrdp", true), ("vncserver-x11", true), ("vnc", true), ("cockpit", true),
+        ("sshd", true), ("xrdp-sesman", true), ("xrdp", true), ("vncserver-x11", true), ("vnc", true),
+        ("cockpit", true),
         ("nx", true), ("remote", true), ("pop3", true), ("ssh-cert", true), ("sudo", false), ("login", false),
         ("su", false), ("gdm-password", false), ("nxt", false), ("sshdx", false), ("remotely", false), ("", false),
         ("polkit-1", false), ("ftp", true), ("popular", false), ("cupsd", false),

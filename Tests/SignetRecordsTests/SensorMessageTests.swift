@@ -45,7 +45,8 @@ private func descriptions() -> [ReaderDescription] {
     (0..<16).map { (bits: Int) -> ReaderDescription in
         return ReaderDescription(
             identity: identity, place: places[bits % places.count], name: Array("AuthenTec".utf8),
-            stages: UInt8(bits * 17), swipes: bits & 1 != 0, identifies: bits & 2 != 0, storesPrints: bits & 4 != 0, listsPrints: bits & 8 != 0)
+            stages: UInt8(bits * 17), swipes: bits & 1 != 0, identifies: bits & 2 != 0, storesPrints: bits & 4 != 0,
+            listsPrints: bits & 8 != 0)
     }
 }
 

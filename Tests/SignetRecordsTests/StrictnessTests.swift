@@ -168,7 +168,8 @@ import Testing
         identity.approvals = (0..<16).map { number in
             Approval(
                 reader: ReaderIdentity(driver: bytes(64), device: bytes(128, from: UInt8(number))),
-                place: ReaderPlace(bus: .usb, attachment: .unknown, path: bytes(255)), generation: .max, prints: prints, signature: bytes(64), madeAt: .max)
+                place: ReaderPlace(bus: .usb, attachment: .unknown, path: bytes(255)), generation: .max, prints: prints,
+                signature: bytes(64), madeAt: .max)
         }
         let encoded = try identity.encoded()
         #expect(encoded.count <= IdentityRecord.byteLimit)

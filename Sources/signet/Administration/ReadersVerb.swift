@@ -60,8 +60,10 @@ enum ReadersText {
             text += "\n" + Sheet.hanging("", "\(report.description.label): \(ReaderReport.twin)", width: width)
         }
         if isStandIn {
-            text += "\n" + Sheet.hanging(
-                "", "This is a \(StandInReader.label): the configuration names its helper.", width: width)
+            text +=
+                "\n"
+                + Sheet.hanging(
+                    "", "This is a \(StandInReader.label): the configuration names its helper.", width: width)
         }
         return text
     }

@@ -31,7 +31,9 @@ struct ReadersTests {
         ]
         let text = ReadersText.table(reports, isStandIn: false, width: 120)
         let lines = text.split(separator: "\n").map(String.init)
-        #expect(lines[0].split(whereSeparator: { $0 == " " }).joined(separator: " ") == "Name Where Compares Prints In use by")
+        #expect(
+            lines[0].split(whereSeparator: { $0 == " " }).joined(separator: " ")
+                == "Name Where Compares Prints In use by")
         #expect(lines[1].hasPrefix("Elan MOC Sensors         built in           chip, lists  2 yours, 1 of others, 3"))
         #expect(lines[2].hasPrefix("Digital Persona U.are.U  outside, port 1.4  host         none  "))
         #expect(lines[1].hasSuffix("nobody") && lines[2].hasSuffix("fprintd"))

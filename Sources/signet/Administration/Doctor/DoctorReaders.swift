@@ -41,7 +41,8 @@ extension Doctor {
             }
             if reports[..<index].contains(where: { $0.description.identity == report.description.identity }) {
                 lines.append(
-                    DoctorLine(.warn, "reader", "\(label): \(ReaderReport.twin)", remedy: "unplug what does not belong there"))
+                    DoctorLine(
+                        .warn, "reader", "\(label): \(ReaderReport.twin)", remedy: "unplug what does not belong there"))
             } else if index > 0 {
                 lines.append(
                     DoctorLine(
@@ -82,6 +83,8 @@ extension Doctor {
         }
         guard isInstalled || isRunning else { return [] }
         let state = isRunning ? "runs too" : "is installed too"
-        return [DoctorLine(.note, "fprintd", "\(state); while it holds the reader, Signet asks for the PIN", remedy: mask)]
+        return [
+            DoctorLine(.note, "fprintd", "\(state); while it holds the reader, Signet asks for the PIN", remedy: mask)
+        ]
     }
 }
