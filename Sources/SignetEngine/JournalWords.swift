@@ -215,7 +215,7 @@ extension ReaderDistrust {
         case .outside: "reader_outside"
         case .moved: "reader_moved"
         case .unplaced: "reader_unplaced"
-        case .virtual: "virtual_refused"
+        case .virtual: "no_stand_in"
         }
     }
 }

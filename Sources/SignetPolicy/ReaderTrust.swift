@@ -22,7 +22,7 @@ package enum ReaderDistrust: UInt8, Equatable, Sendable {
     case moved = 2
     /// Nobody can say where it is.
     case unplaced = 3
-    /// A virtual reader, without the configuration's word that there is a stand-in.
+    /// A virtual reader, or prints for one, without the configuration's word that there is a stand-in.
     case virtual = 4
 }
 

@@ -73,10 +73,11 @@ struct RecordedFingerTests {
         func moved(_ text: String) -> String { unmarked(text).replacing("3-1.1.3", with: "3-1.1.2") }
         try Guarded.services(["sudo"]) {
             try RecordedReader("aes3500").configured {
-                let result = try Command.run(
-                    ["signet", "enroll", "right-index"], environment: environment(of: alice))
-                #expect(result.code == 5 && result.error.contains("the reader is at an outside port"), "\(result)")
-                #expect(result.error.contains("readers = any"))
+                let refused = try Terminal(["signet", "enroll", "right-index"], environment: environment(of: alice))
+                #expect(try refused.finish() == 5)
+                let said = refused.transcript
+                #expect(said.contains("the reader is at an outside port") && said.contains("readers = any"), "\(said)")
+                #expect(!said.contains("PIN"))
                 let readers = try Command.must("signet", "readers")
                 #expect(readers.contains("outside, port 1.1.3") && readers.contains("is not used"), "\(readers)")
             }
@@ -130,6 +131,8 @@ struct RecordedFingerTests {
                 let readers = try Command.must("signet", "readers", "--json")
                 #expect(
                     readers.contains("virtual_device\"") && readers.contains("virtual_device_storage\""), "\(readers)")
+                // The list opened it to count what is in its memory.
+                other.forget()
                 let accepted = try alice.acceptsFinger()
                 #expect(accepted)
                 #expect(access(other.socket, F_OK) != 0, "the other reader was opened")

@@ -288,10 +288,12 @@ import Testing
         try Enrolled.with { alice in
             try File.replaced("/etc/security/signet.conf", with: "") {
                 let terminal = try alice.sudo(environment: ["FP_VIRTUAL_DEVICE": "/tmp/hostile"])
-                try terminal.waitForSecretPrompt(Offer.begun)
-                #expect(!terminal.transcript.contains("stand-in"))
-                try terminal.waitFor("No reader was found. ")
-                try alice.typePIN(terminal)
+                try terminal.waitForSecretPrompt(
+                    "Your fingerprints are for a stand-in reader, and none is configured. \(Offer.pin)")
+                #expect(!terminal.transcript.contains(Offer.touch))
+                #expect(access("/tmp/hostile", F_OK) != 0)
+                try terminal.type(line: Enrolled.pin)
+                #expect(try terminal.ended().isGranted, "\(terminal.transcript)")
             }
             let unflagged =
                 "#!/bin/sh\nexport FP_VIRTUAL_DEVICE=\(alice.reader.socket)\nexec \(SensorProcess.program)\n"

@@ -59,14 +59,12 @@ import Testing
         let machine = try machine()
         let actor = machine.process()
         actor.once(at: .arm) {
-            // The rule is read anew at the settling: the approval is that of another port by now.
+            // Everything is read anew at the settling: by now there is no approval.
             machine.disk.identity?.approvals = []
         }
         let verdict = actor.authenticate([.enter, .right], touches: [.matched(index: 0)])
         #expect(Outcome(verdict) == .granted(.pin))
 
-        var ledger = machine.process().ledger()
-        _ = try ledger.chargeFinger()
         let elsewhere = ReaderSession(
             reader: .inside, place: .desktop, gallery: [0], presence: [.host], generation: 1)
         let again = try self.machine()

@@ -44,7 +44,7 @@ private let sudo = Array("sudo".utf8)
             ),
             (
                 .pin(because: .readerNotTrusted(.virtual)),
-                "Only a virtual reader was found, and those are refused. Type your PIN: "
+                "Your fingerprints are for a stand-in reader, and none is configured. Type your PIN: "
             ),
             (.pin(because: .triesUsedUp), "Type your PIN: "),
             (

@@ -58,7 +58,7 @@ extension ReaderDistrust {
         case .outside: "reader_outside"
         case .moved: "reader_moved"
         case .unplaced: "reader_unplaced"
-        case .virtual: "virtual_refused"
+        case .virtual: "no_stand_in"
         }
     }
 
@@ -67,7 +67,7 @@ extension ReaderDistrust {
         case .outside: "the reader is at an outside port"
         case .moved: "the reader is at another port than when it was approved"
         case .unplaced: "where the reader is cannot be told"
-        case .virtual: ReaderProblem.virtualRefused.words
+        case .virtual: "the prints are for a stand-in reader, and none is configured"
         }
     }
 }
