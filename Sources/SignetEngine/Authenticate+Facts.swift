@@ -24,6 +24,11 @@ where
             let now = try ledger.now()
             facts.record = .usable
             facts.pin = ledger.policy.door(state.attempts.pin, for: ledger.caller, at: now)
+            if request.pinAllowed, case .open = facts.pin {
+                facts.enclaveWait = try ledger.enclaveWait(state, .pin, at: now)
+                // The TPM works while the rest is read and while the person types.
+                if facts.enclaveWait == nil { ledger.vault.prepare(state.identity.pin) }
+            }
             facts.recovery = state.identity.recovery.map { _ in
                 ledger.policy.door(state.attempts.recovery, for: ledger.caller, at: now)
             }
@@ -71,12 +76,15 @@ where
             }
             closure = closure ?? why
         }
-        return isOpen ? nil : closure ?? .notEnrolled
+        guard isOpen else { return closure ?? .notEnrolled }
+        records = ReadRecords(state: state, set: set)
+        return nil
     }
 
     /// Asks for a secret; its image stays in this one place until it is used.
     mutating func ask(_ prompt: Prompt) throws(LedgerFailure) -> AuthenticationEvent {
         secret = nil
+        records = nil
         person.showTyping()
         // Every charge is settled: from here on Ctrl-C and the program's own time limit are the program's again.
         sensor.stopListening()

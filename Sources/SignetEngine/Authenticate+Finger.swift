@@ -9,8 +9,15 @@ where
 {
     /// Opens the reader that holds the user's prints and opens; one that does not is passed over.
     mutating func openReader() throws(LedgerFailure) -> AuthenticationEvent {
+        if let known = records.take() { return try openReader(known.state, known.set) }
         guard let state = try ledger.load() else { return .unusable(damaged: true) }
         guard let set = ledger.readablePrints() else { return .fingerClosed(.notApproved) }
+        return try openReader(state, set)
+    }
+
+    private mutating func openReader(
+        _ state: UserState, _ set: borrowing EnrollmentSet
+    ) throws(LedgerFailure) -> AuthenticationEvent {
         let present: [ReaderDescription]
         do throws(SensorStop) { present = try sensor.readers(beside: &person) } catch {
             switch error {

@@ -35,6 +35,12 @@ package struct AuthenticationRequest: Equatable, Sendable {
     }
 }
 
+/// The user's records as they were read together.
+struct ReadRecords: ~Copyable {
+    let state: UserState
+    let set: EnrollmentSet
+}
+
 /// One authentication: asks the machine what to do, does it, and tells the machine what came of it.
 package struct Authentication<
     Store: RecordStore & ~Copyable, Vault: KeyVault & ~Copyable, Time: Clock & ~Copyable, Log: Journal & ~Copyable,
@@ -51,6 +57,10 @@ package struct Authentication<
     var session: ReaderSession?
     /// The position in the reader's gallery of the print that matched.
     var matchedIndex: Int?
+    /// What the beginning read, for a reader that is opened before anybody is waited for; nil: it is read anew.
+    ///
+    /// What is read here only decides whether a touch is asked for. Charging and settling read for themselves.
+    var records: ReadRecords?
     /// Whether the field stands open beside the reader.
     var fieldIsOpen = false
 
@@ -88,8 +98,9 @@ package struct Authentication<
         if ledger.openCharge != nil { ledger.abandonCharge() }
         person.closeField()
         person.showTyping()
-        sensor.close()
+        // The helper ends meanwhile, and is waited for last.
         ledger.log.record(.authentication(verdict: verdict, attempts: ledger.lastAttempts))
+        sensor.close()
         sensor.stopListening()
     }
 

@@ -33,11 +33,11 @@ extension JournalEvent {
     var severity: SystemLog.Severity {
         switch self {
         case .recordFault, .storeRefused, .attemptsTorn, .vaultFailed, .clockUnreadable, .memoryNotLocked,
-            .configurationUnusable, .argumentUnknown, .readerRefused:
+            .configurationUnusable, .noCounter, .enclaveWaits, .argumentUnknown, .readerRefused:
             .warning
         case .authentication(.refused(.recordUnusable), _), .authentication(.refused(.pinLockout), _): .warning
         case .fingerPathClosed(.enrollmentChanged), .fingerPathClosed(.biometryLockout): .warning
-        case .authentication, .failure, .storeBusy, .management: .notice
+        case .authentication, .failure, .storeBusy, .management, .countMadeGood: .notice
         case .fingerPathClosed, .foreignPrints: .info
         }
     }

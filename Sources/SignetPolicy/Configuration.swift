@@ -31,8 +31,19 @@ package struct Configuration: Equatable, Sendable {
     package var readers: AllowedReaders = .inside
     /// Absolute path of the reader helper in place of the shipped one; while it is set everything says "stand-in reader".
     package var sensorHelper: [UInt8]?
+    /// What the store's master key is to be bound to.
+    package var enclave = EnclavePreference.prefer
+    /// How the TPM is reached, as tpm2-tss writes it.
+    package var tpm = EnclaveSettings.standardTCTI
+    /// Absolute path of the TPM helper in place of the shipped one.
+    package var enclaveHelper: [UInt8]?
 
     package init() {}
+
+    /// The part of it that the enclave needs.
+    package var enclaveSettings: EnclaveSettings {
+        EnclaveSettings(preference: enclave, tcti: tpm, helper: enclaveHelper)
+    }
 
     /// What rules when the file cannot be used.
     package static var strictest: Configuration {

@@ -38,7 +38,9 @@ enum Machine {
         for target: TargetUser, _ configuration: Configuration, creating: Bool = false
     ) throws(Failure) -> Ledger {
         do throws(StoreError) {
-            if creating { try StoreCreation.createStore(root: UserStore.standardRoot) }
+            if creating {
+                try StoreCreation.createStore(root: UserStore.standardRoot, settings: configuration.enclaveSettings)
+            }
             return try AdministratorLedger.open(target, configuration)
         } catch {
             throw Failure(error, target)

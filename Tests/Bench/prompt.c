@@ -4,13 +4,14 @@
 //   prompt touch RUNS USER FINGER STILL SERVICE WORDS READER BEFORE…
 //
 // Each run is a fresh process in the foreground of a pseudo-terminal of its own, with PAM_TTY and libpam_misc's conversation, as `login`
-// is. Once WORDS are shown, the prompt, or the request for a touch, stands there. Prints three medians for each service, in milliseconds.
+// is. Once WORDS are shown, the prompt, or the request for a touch, stands there. Prints medians for each service, in milliseconds.
 //
-// `key` sends a key once the prompt stands and the echo is off, since what was typed before that is thrown away. The medians: from the call of
-// pam_authenticate to the prompt, from there to the first key accepted, and the same from pam_start, which loads the modules. A key is
-// accepted when the sign MASK is seen for it; where the terminal gathers lines itself and shows no sign, as soon as it can be sent.
+// `key` sends a key once the prompt stands and the echo is off, since what was typed before that is thrown away. The four medians: from the
+// call of pam_authenticate to the prompt and to the first key accepted, and both again from pam_start, which loads the modules. A key is
+// accepted when the sign MASK is seen for it; where the terminal gathers lines itself and shows no sign, as soon as it can be sent: that it
+// was taken cannot be seen there before Enter.
 //
-// `touch` lays FINGER on libfprint's virtual reader, STILL milliseconds after it was asked for. The medians: from the call to the request
+// `touch` lays FINGER on libfprint's virtual reader, STILL milliseconds after it was asked for. The three medians: from the call to the request
 // for a touch, from the touch to PAM_SUCCESS, and from the call to PAM_SUCCESS. BEFORE is a command to run before each, untimed, or "".
 #define _GNU_SOURCE
 #include "median.h"
@@ -32,7 +33,7 @@
 #include <unistd.h>
 
 // PATIENCE in milliseconds.
-enum { MOST = 200, SERVICES = 4, COLUMNS = 3, PATIENCE = 20000 };
+enum { MOST = 200, SERVICES = 4, COLUMNS = 4, PATIENCE = 20000 };
 
 // Written by the program that asks PAM, read by the one that sits before it.
 static volatile struct { double started, called, returned; } *shared;
@@ -142,7 +143,8 @@ static void key_once(const char *service, const char *user, const char *mask, co
     await_end(service);
     times[0] = prompt - shared->called;
     times[1] = accepted - shared->called;
-    times[2] = accepted - shared->started;
+    times[2] = prompt - shared->started;
+    times[3] = accepted - shared->started;
 }
 
 static int connect_to_reader(const char *service, const char *path) {
@@ -176,7 +178,7 @@ static void touch_once(
 
 int main(int argc, char **argv) {
     int touches = argc > 1 && strcmp(argv[1], "touch") == 0;
-    int first = touches ? 6 : 5, fields = touches ? 4 : 2;
+    int first = touches ? 6 : 5, fields = touches ? 4 : 2, columns = touches ? 3 : 4;
     int runs = argc > first ? atoi(argv[2]) : 0, services = (argc - first) / fields;
     if (runs < 1 || runs > MOST || services < 1 || services > SERVICES || (argc - first) % fields != 0 ||
         (!touches && strcmp(argv[1], "key") != 0))
@@ -195,11 +197,11 @@ int main(int argc, char **argv) {
             if (touches && *words[3] && system(words[3]) != 0) give_up(words[0], words[3]);
             if (touches) touch_once(words[0], argv[3], argv[4], atoi(argv[5]), words[1], words[2], taken);
             else key_once(words[0], argv[3], argv[4], words[1], taken);
-            for (int column = 0; run >= 0 && column < COLUMNS; column++) times[number][column][run] = taken[column];
+            for (int column = 0; run >= 0 && column < columns; column++) times[number][column][run] = taken[column];
         }
     }
     for (int number = 0; number < services; number++)
-        for (int column = 0; column < COLUMNS; column++) printf("%.3f ", median(times[number][column], (size_t)runs));
+        for (int column = 0; column < columns; column++) printf("%.3f ", median(times[number][column], (size_t)runs));
     putchar('\n');
     return 0;
 }

@@ -123,6 +123,23 @@ enum FieldStories {
             name: "left while the reader opens", answers: [.right],
             field: [.during(.open, .left), .during(.open, .answered)], outcome: .granted(.pin),
             met: [begun, .absence], after: { _, actor in #expect(actor.charges == 2) }),
+        // Records that were read before somebody went away, and are believed when they are back.
+        Story(
+            name: "a print was added during an absence", answers: [.right], touches: [.matched(index: 0)],
+            field: [.during(.awaitTouch, .left)],
+            meanwhile: { machine, actor in actor.once(at: .awaitReturn) { machine.tamper([.first, .second]) } },
+            outcome: .granted(.pin),
+            met: [begun, touch, .absence, pin(.enrollmentChanged(EnrollmentChange(added: 1, removed: 0)))],
+            after: { machine, actor in
+                #expect(actor.sensor.arms == 1 && machine.change == EnrollmentChange(added: 1, removed: 0))
+            }),
+        Story(
+            name: "a print was added after the field had opened", answers: [.right], touches: [.matched(index: 0)],
+            field: [],
+            meanwhile: { machine, actor in actor.once(at: .openField) { machine.tamper([.first, .second]) } },
+            outcome: .granted(.pin),
+            met: [begun, touch, pin(.notApproved)],
+            after: { _, actor in #expect(actor.vault.comparisons == 1 && actor.sensor.arms == 1) }),
         // A stop that makes a finger's failure undone: a free guess.
         Story(
             name: "left with a finger on the reader", touches: [.matched(index: 0)],

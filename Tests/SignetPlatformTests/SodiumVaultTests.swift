@@ -131,7 +131,8 @@ import Testing
         #expect(!opened)
     }
 
-    /// Catches another signature scheme, and a verification that accepts what is malformed or changed.
+    /// Catches another signature scheme, and a verification that accepts what is malformed or changed, also just after it
+    /// has accepted what is right.
     @Test func signatures() throws {
         var vault = Self.vault()
         let key = secret(Self.seedAndPublic)
@@ -155,6 +156,8 @@ import Testing
         for index in known.indices {
             var changed = known
             changed[index] ^= 1
+            #expect(isValid(known))
+            #expect(!isValid(changed))
             #expect(!isValid(changed))
         }
         let short = secret(bytes(32))

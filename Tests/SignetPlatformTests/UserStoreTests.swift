@@ -91,7 +91,12 @@ import Testing
         }
         #expect(storeError { _ = try bob.loadIdentity() } == .fault(.identity, .otherUser))
         #expect(storeError { _ = try bob.loadPrints() } == .fault(.prints, .otherUser))
-        try bob.save(identity(uid: 1001, name: Array("bob".utf8), instance: 0x30))
+        #expect(
+            storeError { try bob.save(identity(uid: 1001, name: Array("bob".utf8), instance: 0x30)) }
+                == .fault(.identity, .otherUser))
+        let alicesAttempts = try read(folder.sub("users/1000/attempts"))
+        try bob.create(identity(uid: 1001, name: Array("bob".utf8), instance: 0x30))
+        try overwrite(folder.sub("users/1001/attempts"), alicesAttempts)
         #expect(storeError { _ = try bob.loadAttempts() } == .fault(.attempts, .otherUser))
 
         var renamed = try userStore(folder.bytes, name: Array("alicia".utf8))
@@ -101,7 +106,10 @@ import Testing
         let otherKey = secret(bytes(32, from: 1))
         var foreign = try UserStore(root: folder.bytes, uid: 1000, userName: alice, masterKey: otherKey)
         #expect(storeError { _ = try foreign.loadIdentity() } == .fault(.identity, .foreign))
-        try foreign.save(identity())
+        #expect(storeError { try foreign.save(identity()) } == .fault(.identity, .foreign))
+        let old = try read(folder.sub("users/1000/attempts"))
+        try foreign.create(identity())
+        try overwrite(folder.sub("users/1000/attempts"), old)
         #expect(storeError { _ = try foreign.loadAttempts() } == .fault(.attempts, .foreign))
     }
 
@@ -168,16 +176,100 @@ import Testing
         #expect(storeError { _ = try userStore(folder.bytes) } == .fault(.store, .unsafe))
     }
 
+    /// Catches an identity that is remembered past the hold it was read in, or past a change by this very store.
+    @Test func identityIsReadAnewInEachHold() throws {
+        var store = try userStore(folder.bytes)
+        var other = try userStore(folder.bytes)
+        try store.create(identity())
+        var changed = identity()
+        changed.pinChangedAt = 77
+        try store.lock()
+        #expect(try store.loadIdentity() == identity())
+        store.unlock()
+        try other.save(changed)
+        #expect(try store.loadIdentity() == changed)
+        try store.lock()
+        #expect(try store.loadIdentity() == changed)
+        changed.pinChangedAt = 78
+        try store.save(changed)
+        #expect(try store.loadIdentity() == changed)
+        store.unlock()
+        try other.save(identity())
+        try store.lock()
+        #expect(try store.loadIdentity() == identity())
+    }
+
+    /// Catches the one file that is read once a hold being read more often, which every touch waits for.
+    @Test func identityIsReadOnceInAHold() throws {
+        var store = try userStore(folder.bytes)
+        try store.create(identity())
+        try store.lock()
+        #expect(try store.loadIdentity() == identity())
+        unlink(folder.sub("users/1000/identity"))
+        #expect(try store.loadIdentity() == identity())
+        #expect(try store.loadAttempts() == Attempts())
+        store.unlock()
+        #expect(try store.loadIdentity() == nil)
+    }
+
+    /// Catches counters that are written over what another hold left, over the slot just written, or for an instance that
+    /// is no longer there.
+    @Test func countersAreReadAnewInEachHold() throws {
+        func counted(_ pin: UInt8) -> Attempts {
+            var attempts = Attempts()
+            attempts.pin.byPerson = pin
+            return attempts
+        }
+        let path = folder.sub("users/1000/attempts")
+        var store = try userStore(folder.bytes)
+        var other = try userStore(folder.bytes)
+        try store.create(identity())
+        try store.lock()
+        #expect(try store.loadAttempts() == Attempts())
+        store.unlock()
+        // Three writes, so that the older slot is another than the one that was read.
+        for pin: UInt8 in [1, 2, 3] { try other.save(counted(pin)) }
+        try store.lock()
+        try store.save(counted(4))
+        let afterFirst = try read(path)
+        try store.save(counted(5))
+        let afterSecond = try read(path)
+        #expect((afterFirst[..<4096] == afterSecond[..<4096]) != (afterFirst[4096...] == afterSecond[4096...]))
+        #expect(try other.loadAttempts() == counted(5))
+        #expect(try store.loadAttempts() == counted(5))
+        try store.create(identity(instance: 9))
+        #expect(try store.loadAttempts() == Attempts())
+        try store.save(counted(6))
+        store.unlock()
+        #expect(try other.loadAttempts() == counted(6))
+    }
+
+    /// Catches a user who is made anew in a folder that was removed under the same hold, and so is nowhere.
+    @Test func madeAnewInTheHoldThatRemoved() throws {
+        var store = try userStore(folder.bytes)
+        try store.create(identity())
+        try store.lock()
+        #expect(try store.loadIdentity() == identity())
+        try store.remove()
+        #expect(try store.loadIdentity() == nil)
+        try store.create(identity(instance: 9))
+        store.unlock()
+        #expect(try store.loadIdentity() == identity(instance: 9))
+        #expect(try store.loadAttempts() == Attempts())
+    }
+
     /// Catches an adoption that loses something, half of which was done before, or that adopts another uid's records.
     @Test func adoptGivesTheNewName() throws {
         var store = try userStore(folder.bytes)
         try store.create(identity())
         try store.save(enrollment())
         let oldIdentity = try read(folder.sub("users/1000/identity"))
+        let oldAttempts = try read(folder.sub("users/1000/attempts"))
         var renamed = try userStore(folder.bytes, name: Array("alicia".utf8))
         try renamed.adopt()
         // As after a power cut between the two files.
         try overwrite(folder.sub("users/1000/identity"), oldIdentity)
+        try overwrite(folder.sub("users/1000/attempts"), oldAttempts)
         #expect(storeError { _ = try renamed.loadIdentity() } == .fault(.identity, .renamed))
         try renamed.adopt()
         #expect(try renamed.loadIdentity() == identity(name: Array("alicia".utf8)))

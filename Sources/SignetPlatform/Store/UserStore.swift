@@ -11,12 +11,25 @@ package struct UserStore: RecordStore, ~Copyable {
     /// Where the store lies unless a test says otherwise.
     package static var standardRoot: [UInt8] { Array("/var/lib/signet".utf8) }
 
-    private let users: SecureFolder
-    private let sealer: RecordSealer
-    private let uid: UInt32
+    let users: SecureFolder
+    let sealer: RecordSealer
+    let uid: UInt32
     private let userName: [UInt8]
+    /// The store's folder and the state in which its key files were read; nil: they are not looked at again.
+    private let root: SecureFolder
+    private let stamp: StoreStamp?
     private let timing: LockTiming
     private var held: FileLock?
+    /// The user's folder, open while the lock is held.
+    private var heldFolder: SecureFolder?
+    private var known = Known()
+
+    /// What was read while the lock is held, and goes with it: nobody else writes meanwhile.
+    private struct Known {
+        var identity: IdentityRecord?
+        /// Both slots of the counters.
+        var counters: AttemptsFile.Reading?
+    }
 
     /// How often the user's folder may be removed before its lock is given up.
     private static let lockTries = 16
@@ -32,11 +45,25 @@ package struct UserStore: RecordStore, ~Copyable {
         timing: LockTiming = LockTiming()
     ) throws(StoreError) {
         guard let sealer = RecordSealer(masterKey: masterKey) else { throw .system(errno: ENOMEM) }
-        do throws(FileFault) {
-            users = try SecureFolder(path: root).folder(.users)
-        } catch {
-            throw StoreError(.store, error)
-        }
+        try self.init(root: root, uid: uid, userName: userName, sealer: sealer, stamp: nil, timing: timing)
+    }
+
+    /// The same for a store that may be on its way from one master key to another.
+    package init(
+        root: [UInt8], uid: UInt32, userName: [UInt8], keys: borrowing StoreKeys, timing: LockTiming = LockTiming()
+    ) throws(StoreError) {
+        guard let sealer = RecordSealer(keys) else { throw .system(errno: ENOMEM) }
+        try self.init(root: root, uid: uid, userName: userName, sealer: sealer, stamp: keys.stamp, timing: timing)
+    }
+
+    private init(
+        root: [UInt8], uid: UInt32, userName: [UInt8], sealer: consuming RecordSealer, stamp: StoreStamp?,
+        timing: LockTiming
+    ) throws(StoreError) {
+        let folder = try inStore { () throws(FileFault) in try SecureFolder(path: root) }
+        users = try inStore { () throws(FileFault) in try folder.folder(.users) }
+        self.root = folder
+        self.stamp = stamp
         self.sealer = sealer
         self.uid = uid
         self.userName = userName
@@ -57,7 +84,10 @@ package struct UserStore: RecordStore, ~Copyable {
         var triesLeft = UserStore.lockTries
         while held == nil {
             do throws(StoreError) {
-                held = try FileLock(.lock, in: try folder(creating: true), timing: timing)
+                let folder = try openFolder(creating: true)
+                held = try FileLock(.lock, in: folder, timing: timing)
+                heldFolder = consume folder
+                known = Known()
             } catch {
                 // The folder was removed between its opening and the lock file's: once more, with a new one. Where the
                 // whole store was removed under us none can be made any more.
@@ -65,22 +95,46 @@ package struct UserStore: RecordStore, ~Copyable {
                 guard error == .fault(.store, .missing), triesLeft > 0 else { throw error }
             }
         }
+        // Whoever opened the store before a migration must not go on under the old key.
+        guard let stamp, (try? StoreStamp(root)) != stamp else { return }
+        unlock()
+        throw .busy
     }
 
-    package mutating func unlock() { held = nil }
+    package mutating func unlock() {
+        known = Known()
+        heldFolder = nil
+        held = nil
+    }
 
+    /// Whether there is an identity, without a look at it.
+    borrowing func hasIdentityFile() -> Bool {
+        (try? users.folder(FileName(number: uid)).exists(.identity)) ?? false
+    }
+
+    /// Under the lock the file is read once: a change by this store is seen, and nobody else may make one.
     package mutating func loadIdentity() throws(StoreError) -> IdentityRecord? {
+        if let identity = known.identity { return identity }
         guard let content = try load(.identity, limit: IdentityRecord.byteLimit, userName: userName) else { return nil }
-        return try decodeIdentity(content, userName: userName)
+        let identity = try decodeIdentity(content, userName: userName)
+        if held != nil { known.identity = identity }
+        return identity
     }
 
     package mutating func loadPrints() throws(StoreError) -> EnrollmentSet {
         try loadPrints(userName: userName)
     }
 
+    /// The lock must be held: else the identity could be replaced between the two readings.
     package mutating func loadAttempts() throws(StoreError) -> Attempts {
         guard let identity = try loadIdentity() else { throw .fault(.attempts, .missing) }
-        let reading = try folder().readAttempts(uid: uid, instance: identity.instance, sealer: sealer)
+        let reading = try inFolder { (folder, sealer) throws(StoreError) in
+            try folder.readAttempts(uid: uid, instance: identity.instance, sealer: sealer)
+        }
+        // Else an older identity, with an older PIN, could be put back from a copy. Prints need no such look: the
+        // approval in the identity covers their digest and generation, and the counters hold the generation too.
+        guard reading.identities.contains(try identity.digest()) else { throw .fault(.identity, .rolledBack) }
+        if held != nil { known.counters = reading }
         attemptsWereTorn = reading.torn
         return reading.attempts
     }
@@ -88,16 +142,49 @@ package struct UserStore: RecordStore, ~Copyable {
     package mutating func create(_ identity: IdentityRecord) throws(StoreError) {
         // The counters come first: without an identity they mean nothing, and an identity without them could not be
         // used.
-        try folder(creating: true).createAttempts(Attempts(), uid: uid, instance: identity.instance, sealer: sealer)
+        known = Known()
+        try openFolder(creating: true).createAttempts(
+            Attempts(), uid: uid, instance: identity.instance, identities: [try identity.digest()], sealer: sealer)
         attemptsWereTorn = false
-        try save(identity)
+        try write(identity)
     }
 
     package mutating func save(_ identity: IdentityRecord) throws(StoreError) {
+        guard let present = try loadIdentity() else { throw .fault(.identity, .missing) }
+        try replace(present, by: identity)
+    }
+
+    /// Puts one identity of a user in another's place, so that at each moment the counters know the one that stands.
+    ///
+    /// First the counters admit both, then the identity is replaced, then each of the two slots admits the new one
+    /// alone: else whoever spoils the newer slot would have the older one admit the identity that was replaced.
+    private mutating func replace(_ present: IdentityRecord, by next: IdentityRecord) throws(StoreError) {
+        guard next.uid == uid, next.instance == present.instance else { throw .system(errno: EINVAL) }
+        let (old, new) = (try present.digest(), try next.digest())
+        // A write that fails may have come through all the same: what is there then, the next reading tells.
+        known = Known()
+        try write(nil, over: nil, of: next.instance, beside: old, admitting: [old, new])
+        try write(next)
+        for _ in 0..<2 { try write(nil, over: nil, of: next.instance, beside: new, admitting: [new]) }
+    }
+
+    private borrowing func write(_ identity: IdentityRecord) throws(StoreError) {
         guard identity.uid == uid, identity.userName == userName, let content = try? identity.encoded() else {
             throw .system(errno: EINVAL)
         }
         try save(.identity, content.span)
+    }
+
+    /// As `SecureFolder.writeAttempts`.
+    private borrowing func write(
+        _ attempts: Attempts?, over counters: AttemptsFile.Reading?, of instance: [UInt8], beside identity: Digest,
+        admitting identities: [Digest]
+    ) throws(StoreError) {
+        try inFolder { (folder, sealer) throws(StoreError) in
+            try folder.writeAttempts(
+                attempts, over: counters, uid: uid, instance: instance, beside: identity, admitting: identities,
+                sealer: sealer)
+        }
     }
 
     package mutating func save(_ prints: borrowing EnrollmentSet) throws(StoreError) {
@@ -113,10 +200,15 @@ package struct UserStore: RecordStore, ~Copyable {
 
     package mutating func save(_ attempts: Attempts) throws(StoreError) {
         guard let identity = try loadIdentity() else { throw .fault(.attempts, .missing) }
-        try folder().writeAttempts(attempts, uid: uid, instance: identity.instance, sealer: sealer)
+        let digest = try identity.digest()
+        // As above; and a second write in one hold goes over the other slot.
+        let counters = known.counters.take()
+        try write(attempts, over: counters, of: identity.instance, beside: digest, admitting: [digest])
     }
 
     package mutating func remove() throws(StoreError) {
+        known = Known()
+        heldFolder = nil
         let name = FileName(number: uid)
         do throws(FileFault) {
             do throws(FileFault) {
@@ -145,20 +237,21 @@ package struct UserStore: RecordStore, ~Copyable {
         if let name = try recordedName(.identity, limit: IdentityRecord.byteLimit),
             let content = try load(.identity, limit: IdentityRecord.byteLimit, userName: name)
         {
-            var identity = try decodeIdentity(content, userName: name)
+            let present = try decodeIdentity(content, userName: name)
+            var identity = present
             identity.userName = userName
             // The prints first, for as long as the identity has the old name the records are closed as a whole.
             if let name = try recordedName(.prints, limit: PrintsRecord.byteLimit) {
                 let prints = try loadPrints(userName: name)
                 try save(prints)
             }
-            try save(identity)
+            try replace(present, by: identity)
         }
     }
 }
 
 extension UserStore {
-    private borrowing func folder(creating: Bool = false) throws(StoreError) -> SecureFolder {
+    borrowing func openFolder(creating: Bool = false) throws(StoreError) -> SecureFolder {
         do throws(FileFault) {
             return try users.folder(FileName(number: uid), creating: creating)
         } catch {
@@ -166,36 +259,51 @@ extension UserStore {
         }
     }
 
+    /// Lets `body` work in the user's folder: the one that the lock lies in, where it is held.
+    borrowing func inFolder<Result>(
+        _ body: (borrowing SecureFolder, borrowing RecordSealer) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        switch heldFolder {
+        case .some(let folder): return try body(folder, sealer)
+        case .none: return try body(try openFolder(), sealer)
+        }
+    }
+
     /// The bytes of a sealed file, or nil where it is not there.
-    private borrowing func file(_ kind: RecordKind, limit: Int) throws(StoreError) -> [UInt8]? {
+    borrowing func file(_ kind: RecordKind, limit: Int) throws(StoreError) -> [UInt8]? {
         do throws(FileFault) {
-            return try users.folder(FileName(number: uid))
-                .read(UserStore.name(of: kind), limit: limit + RecordSealer.overhead)
+            let name = UserStore.name(of: kind)
+            switch heldFolder {
+            case .some(let folder): return try folder.read(name, limit: limit + RecordSealer.overhead)
+            case .none:
+                return try users.folder(FileName(number: uid)).read(name, limit: limit + RecordSealer.overhead)
+            }
         } catch {
             guard error == .missing else { throw StoreError(kind, error) }
             return nil
         }
     }
 
-    private borrowing func load(
+    borrowing func load(
         _ kind: RecordKind, limit: Int, userName: [UInt8]
     ) throws(StoreError) -> SecretBytes? {
         guard let file = try file(kind, limit: limit) else { return nil }
         return try sealer.open(file.span, header: sealer.header(kind, uid: uid, userName: userName))
     }
 
-    private borrowing func save(_ kind: RecordKind, _ content: Span<UInt8>) throws(StoreError) {
+    borrowing func save(_ kind: RecordKind, _ content: Span<UInt8>) throws(StoreError) {
         let header = sealer.header(kind, uid: uid, userName: userName)
         guard let file = sealer.seal(content, header: header) else { throw .system(errno: EINVAL) }
-        let folder = try folder()
-        do throws(FileFault) {
-            try folder.replace(UserStore.name(of: kind), with: file.span)
-        } catch {
-            throw StoreError(kind, error)
+        try inFolder { (folder, _) throws(StoreError) in
+            do throws(FileFault) {
+                try folder.replace(UserStore.name(of: kind), with: file.span)
+            } catch {
+                throw StoreError(kind, error)
+            }
         }
     }
 
-    private borrowing func decodeIdentity(
+    borrowing func decodeIdentity(
         _ content: borrowing SecretBytes, userName: [UInt8]
     ) throws(StoreError) -> IdentityRecord {
         do throws(RecordError) {
@@ -226,13 +334,13 @@ extension UserStore {
     }
 
     /// The name that the clear header of a sealed file tells, not yet proven; nil where the file is not there.
-    private borrowing func recordedName(_ kind: RecordKind, limit: Int) throws(StoreError) -> [UInt8]? {
+    borrowing func recordedName(_ kind: RecordKind, limit: Int) throws(StoreError) -> [UInt8]? {
         guard let file = try file(kind, limit: limit) else { return nil }
         guard let name = SealedHeader.claimedName(in: file.span) else { throw .fault(kind, .damaged) }
         return name
     }
 
-    private static func name(of kind: RecordKind) -> FileName {
+    static func name(of kind: RecordKind) -> FileName {
         switch kind {
         case .identity: .identity
         case .prints: .prints

@@ -119,6 +119,10 @@ extension TerminalField {
     private mutating func handlePasted(_ key: Key) {
         switch key {
         case .pasteEnd: endPaste(lost: false)
+        // No PIN holds these, and where the paste's end was lost somebody wants to leave.
+        case .cancel, .interrupt:
+            isInterrupted = key == .interrupt
+            finish(.cancelled)
         case .enter: paste?.hasEnded = true
         // Nobody pastes places on a keypad.
         case .character where screen.keypad.isInUse: paste?.isRefused = true

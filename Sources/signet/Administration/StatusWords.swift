@@ -231,6 +231,8 @@ extension Attention {
         case .fingerLockedOut: "finger_locked_out"
         case .pinSetByAdministrator: "pin_set_by_administrator"
         case .noRecoveryCode: "no_recovery_code"
+        case .pinToBeRenewed: "pin_to_be_renewed"
+        case .noCounter: "no_counter"
         }
     }
 
@@ -248,6 +250,8 @@ extension Attention {
         case .fingerLockedOut(let failures): "fingerprints are off after \(failures) failed tries"
         case .pinSetByAdministrator: "an administrator set the PIN"
         case .noRecoveryCode: "there is no recovery code"
+        case .pinToBeRenewed: "the PIN has to be typed once, so that the TPM's part of it joins or leaves"
+        case .noCounter: "the TPM has no room for a counter: older records that are put back would not be noticed"
         }
     }
 
@@ -278,6 +282,8 @@ extension Attention {
         case .fingerLockedOut: "sudo signet verify --user \(user)"
         case .pinSetByAdministrator: "sudo signet pin change --user \(user)"
         case .noRecoveryCode: "sudo signet recovery-code new --user \(user)"
+        case .pinToBeRenewed: "sudo signet verify --user \(user)"
+        case .noCounter: "sudo signet enclave status"
         }
     }
 }

@@ -151,8 +151,8 @@ extension Doctor {
             let level: DoctorLine.Level
             switch attention {
             case .recordFaulty, .renamed: level = .fail
-            case .pinDisabled, .enrollmentChanged, .readerMoved: level = .warn
-            case .notApproved, .fingerLockedOut, .pinSetByAdministrator, .noRecoveryCode: level = .note
+            case .pinDisabled, .enrollmentChanged, .readerMoved, .noCounter: level = .warn
+            case .notApproved, .fingerLockedOut, .pinSetByAdministrator, .noRecoveryCode, .pinToBeRenewed: level = .note
             case .notSetUp: return nil
             }
             return DoctorLine(
