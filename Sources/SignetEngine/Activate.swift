@@ -24,7 +24,7 @@ where
             let state = try management.state()
             let before = try management.prints()
             if before.entries.isEmpty { return try management.forget(state) }
-            let readers = try management.presentReaders()
+            let readers = try management.trustedReaders()
             let key = try management.provePIN()
             let set = try management.prints()
             let waiting = try management.unapproved(set)
@@ -64,10 +64,13 @@ where
     private mutating func openForActivation(
         _ present: [ReaderDescription], _ set: borrowing EnrollmentSet, _ waiting: [ReaderIdentity]
     ) throws(ManagementRefusal) -> ReaderSession {
-        let all = set.readers().filter { reader in present.contains { $0.identity == reader } }
+        let known = set.readers()
+        let all = present.filter { known.contains($0.identity) }
         var refusal = ManagementRefusal.reader(.noReader)
-        for reader in all.filter({ waiting.contains($0) }) + all.filter({ !waiting.contains($0) }) {
-            do throws(ManagementRefusal) { return try open(reader, set, set.gallery(of: reader)) } catch {
+        for reader in all.filter({ waiting.contains($0.identity) }) + all.filter({ !waiting.contains($0.identity) }) {
+            do throws(ManagementRefusal) {
+                return try open(reader.identity, at: reader.place, set, set.gallery(of: reader.identity))
+            } catch {
                 refusal = error
             }
         }

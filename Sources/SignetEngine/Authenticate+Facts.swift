@@ -47,6 +47,8 @@ where
     private mutating func fingerClosure(_ state: UserState) throws(LedgerFailure) -> FingerClosure? {
         guard request.configuration.finger else { return .switchedOff }
         if let closure = request.fingerClosure { return closure }
+        // An approved reader at an outside port lies beside the closed machine; else nobody need be asked to touch.
+        if request.lidClosed, state.identity.approvals.allSatisfy({ $0.place.mayBeInside }) { return .lidClosed }
         // Prints that cannot be read close the finger path; the PIN still works (rule 11).
         guard let set = ledger.readablePrints() else { return .notApproved }
         if state.identity.approvals.isEmpty && set.entries.isEmpty { return .notEnrolled }
@@ -60,7 +62,11 @@ where
         var closure: FingerClosure?
         for reader in readers {
             guard let why = try ledger.review(state, set, on: reader, presence: nil) else {
-                isOpen = true
+                if let distrust = ledger.distrust(state.identity, reader, at: nil) {
+                    closure = closure ?? .readerNotTrusted(distrust)
+                } else {
+                    isOpen = true
+                }
                 continue
             }
             // A change on any reader closes the finger path on all of them (rule 5).

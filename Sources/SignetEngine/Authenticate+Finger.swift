@@ -25,9 +25,11 @@ where
             case .setAside(let event): return setAside(event)
             }
         }
-        var problem = ReaderProblem.noReader
+        var problem: ReaderProblem?
         var closure: FingerClosure?
-        for reader in present.map({ $0.identity }) {
+        var passedOver: FingerClosure?
+        for description in present {
+            let reader = description.identity
             let gallery = set.gallery(of: reader)
             if gallery.isEmpty { continue }
             if let why = try ledger.review(state, set, on: reader, presence: nil) {
@@ -35,9 +37,14 @@ where
                 closure = closure ?? why
                 continue
             }
+            if let why = passOver(description, state) {
+                passedOver = passedOver ?? why
+                continue
+            }
             let opened: OpenedReader
             do throws(SensorStop) {
-                opened = try sensor.open(reader, for: set, gallery: gallery, beside: &person)
+                opened = try sensor.open(
+                    reader, at: description.place, for: set, gallery: gallery, beside: &person)
             } catch {
                 switch error {
                 case .problem(let why): problem = why
@@ -47,7 +54,8 @@ where
                 continue
             }
             let candidate = ReaderSession(
-                reader: reader, gallery: gallery, presence: opened.presence, generation: set.generation)
+                reader: reader, place: opened.description.place, gallery: gallery, presence: opened.presence,
+                generation: set.generation)
             if opened.foreignPrints > 0 { ledger.log.record(.foreignPrints(count: opened.foreignPrints)) }
             if let why = try ledger.review(state, set, on: reader, presence: candidate) {
                 try ledger.rememberChange(why)
@@ -59,7 +67,20 @@ where
             return .readerOpened
         }
         if closure == nil, problem == .busy, let holder = sensor.holder { person.readerIsHeld(by: holder) }
-        return .fingerClosed(closure ?? .readerNotAvailable(problem))
+        // A reader that is where it should be and does not open says more than one that is elsewhere.
+        let reason = closure ?? problem.map { .readerNotAvailable($0) } ?? passedOver
+        return .fingerClosed(reason ?? .readerNotAvailable(.noReader))
+    }
+
+    /// Why a reader is not even opened; a second one that looks like the approved one is passed over like this.
+    private mutating func passOver(_ reader: ReaderDescription, _ state: UserState) -> FingerClosure? {
+        if let distrust = ledger.distrust(state.identity, reader.identity, at: reader.place) {
+            ledger.log.record(.readerRefused(distrust))
+            return .readerNotTrusted(distrust)
+        }
+        guard request.lidClosed, reader.place.mayBeInside else { return nil }
+        ledger.log.record(.fingerPathClosed(.lidClosed))
+        return .lidClosed
     }
 
     /// What happened at the field before a finger was charged.

@@ -15,12 +15,14 @@ package struct AuthenticationRequest: Equatable, Sendable {
     package var terminal: Bool
     /// Whether a field on the terminal can be read while a touch is awaited.
     package var field: Bool
-    /// Why the surroundings close the finger path: an argument, a remote caller, the lid, a background job.
+    /// Why the surroundings close the finger path: an argument, a remote caller, another seat, a background job.
     package var fingerClosure: FingerClosure?
+    /// Whether a lid is closed, which covers readers that are inside.
+    package var lidClosed: Bool
 
     package init(
         configuration: Configuration, userExists: Bool, userName: [UInt8], pinAllowed: Bool, terminal: Bool,
-        field: Bool = false, fingerClosure: FingerClosure?
+        field: Bool = false, fingerClosure: FingerClosure?, lidClosed: Bool = false
     ) {
         self.configuration = configuration
         self.userExists = userExists
@@ -29,6 +31,7 @@ package struct AuthenticationRequest: Equatable, Sendable {
         self.terminal = terminal
         self.field = field
         self.fingerClosure = fingerClosure
+        self.lidClosed = lidClosed
     }
 }
 

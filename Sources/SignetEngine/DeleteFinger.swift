@@ -116,7 +116,9 @@ where
                 let digest = try ledger.printDigest(after, index)
                 presence.append(approval.prints.first { $0.digest == digest }?.presence ?? .host)
             }
-            return ReaderSession(reader: reader, gallery: gallery, presence: presence, generation: after.generation)
+            return ReaderSession(
+                reader: reader, place: approval.place, gallery: gallery, presence: presence,
+                generation: after.generation)
         } catch { throw .ledger(error) }
     }
 
@@ -125,7 +127,8 @@ where
         _ set: borrowing EnrollmentSet, _ indices: [Int], _ reader: ReaderIdentity
     ) -> Int {
         if indices.isEmpty { return 0 }
-        do throws(ManagementRefusal) { _ = try open(reader, set, indices) } catch { return indices.count }
+        // Wherever it is: a false reader that only says so leaves a print on the true one that matches for nobody.
+        do throws(ManagementRefusal) { _ = try open(reader, at: .nowhere, set, indices) } catch { return indices.count }
         var left = 0
         for position in indices.indices {
             do throws(ReaderProblem) { try sensor.deleteFromReader(index: position) } catch {

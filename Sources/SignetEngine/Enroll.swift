@@ -29,7 +29,7 @@ where
         _ finger: Finger?, on screen: inout Screen
     ) throws(ManagementRefusal) -> Enrolled {
         try task(on: &screen) { (management, screen) throws(ManagementRefusal) in
-            let readers = try management.presentReaders()
+            let readers = try management.trustedReaders()
             try management.requireRoom(finger, readers)
             let key = try management.keyForEnrollment(on: &screen)
             let set = try management.prints()
@@ -81,7 +81,7 @@ where
         var refusal = ManagementRefusal.reader(.noReader)
         for reader in ordered(readers, set) {
             do throws(ManagementRefusal) {
-                return (reader, try open(reader.identity, set, set.gallery(of: reader.identity)))
+                return (reader, try open(reader.identity, at: reader.place, set, set.gallery(of: reader.identity)))
             } catch { refusal = error }
         }
         throw refusal
@@ -94,7 +94,9 @@ where
         let state = try state()
         let closure: FingerClosure?
         do throws(LedgerFailure) {
-            closure = try ledger.review(state, set, on: session.reader, presence: session)
+            closure =
+                try ledger.review(state, set, on: session.reader, presence: session)
+                ?? ledger.distrust(state.identity, session.reader, at: session.place).map { .readerNotTrusted($0) }
             if let closure { try ledger.rememberChange(closure) }
         } catch { throw .ledger(error) }
         if let closure, closure != .notEnrolled { throw .activateFirst(closure) }
@@ -137,7 +139,7 @@ where
     ) throws(ManagementRefusal) -> Finger? {
         if session.gallery.isEmpty { return nil }
         do throws(ManagementRefusal) {
-            let again = try open(session.reader, set, session.gallery)
+            let again = try open(session.reader, at: session.place, set, session.gallery)
             let index = try touch(again, .name, on: &screen)
             // The match grants nothing here, so the touch stays charged.
             try settleFailedTouch()
@@ -164,7 +166,7 @@ where
         do throws(ManagementRefusal) {
             approved = try confirm(after, reader, key: key, on: &screen)
         } catch {
-            discard(after)
+            discard(after, reader.place)
             throw error
         }
         done(.fingerEnrolled(finger))
@@ -181,7 +183,7 @@ where
         on screen: inout Screen
     ) throws(ManagementRefusal) -> Bool {
         let new = after.entries.count - 1
-        let session = try open(reader.identity, after, after.gallery(of: reader.identity))
+        let session = try open(reader.identity, at: reader.place, after, after.gallery(of: reader.identity))
         let index = try touch(session, .confirm, on: &screen)
         let matched = session.gallery[index]
         guard matched == new else {
@@ -212,10 +214,10 @@ where
     }
 
     /// Deletes the newest print of `set` from the reader's memory.
-    private mutating func discard(_ set: borrowing EnrollmentSet) {
+    private mutating func discard(_ set: borrowing EnrollmentSet, _ place: ReaderPlace) {
         guard let entry = set.entries.last, entry.onReader else { return }
         do throws(ManagementRefusal) {
-            _ = try open(entry.reader, set, [set.entries.count - 1])
+            _ = try open(entry.reader, at: place, set, [set.entries.count - 1])
             do throws(ReaderProblem) { try sensor.deleteFromReader(index: 0) } catch { throw .reader(error) }
         } catch {
             // It matches for nobody, since no set has it; status and journal count it as foreign.

@@ -32,6 +32,8 @@ package enum JournalEvent: Equatable, Sendable {
     case configurationUnusable(ConfigurationTrouble)
     /// The module has no such argument.
     case argumentUnknown([UInt8])
+    /// A reader was passed over for where it is.
+    case readerRefused(ReaderDistrust)
     /// Prints in a reader's memory that are nobody's here.
     case foreignPrints(count: Int)
     /// A management task was done: its name ("pin changed"), and whether an administrator did it for somebody else.

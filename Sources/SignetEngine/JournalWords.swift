@@ -42,6 +42,9 @@ extension JournalLine {
         case .argumentUnknown(let word):
             add("event", "argument_unknown")
             add("argument", value: word)
+        case .readerRefused(let distrust):
+            add("event", "reader_refused")
+            add("reason", distrust.word)
         case .foreignPrints(let count):
             add("event", "foreign_prints")
             add("count", number: count)
@@ -96,6 +99,8 @@ extension JournalLine {
         case .remote: add(key, "remote")
         case .lidClosed: add(key, "lid_closed")
         case .background: add(key, "background")
+        case .anotherSeat: add(key, "another_seat")
+        case .readerNotTrusted(let distrust): add(key, distrust.word)
         case .readerNotAvailable(let problem):
             add(key, "reader_not_available")
             add("problem", problem.word)
@@ -207,6 +212,17 @@ extension EnclaveProblem {
         case .other: "tpm_error"
         case .helperFailed: "tpm_helper_failed"
         case .stalled: "tpm_stalled"
+        }
+    }
+}
+
+extension ReaderDistrust {
+    fileprivate var word: StaticString {
+        switch self {
+        case .outside: "reader_outside"
+        case .moved: "reader_moved"
+        case .unplaced: "reader_unplaced"
+        case .virtual: "no_stand_in"
         }
     }
 }

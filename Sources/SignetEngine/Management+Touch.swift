@@ -18,18 +18,38 @@ where
         }
     }
 
-    /// Opens one reader for some of its prints in `set`.
+    /// The readers that may be used where they are; refuses where there is none.
+    ///
+    /// Where a reader stood when it was approved does not matter: it is about to be approved anew.
+    mutating func trustedReaders() throws(ManagementRefusal) -> [ReaderDescription] {
+        let present = try presentReaders()
+        let trust = ledger.trust
+        let trusted = present.filter { trust.distrust($0.place, approved: nil) == nil }
+        if trusted.isEmpty, let first = present.first, let distrust = trust.distrust(first.place, approved: nil) {
+            ledger.log.record(.readerRefused(distrust))
+            throw .readerNotTrusted(distrust)
+        }
+        // Of two that look the same, the one that stands where it was approved.
+        let approvals = try onLedger { (ledger) throws(LedgerFailure) in try ledger.load() }?.identity.approvals ?? []
+        func isWhereApproved(_ reader: ReaderDescription) -> Bool {
+            approvals.contains { $0.reader == reader.identity && $0.place.isSamePort(as: reader.place) }
+        }
+        return trusted.filter(isWhereApproved) + trusted.filter { !isWhereApproved($0) }
+    }
+
+    /// Opens one reader for some of its prints in `set`; an empty place takes the first of that identity.
     mutating func open(
-        _ reader: ReaderIdentity, _ set: borrowing EnrollmentSet, _ gallery: [Int]
+        _ reader: ReaderIdentity, at place: ReaderPlace, _ set: borrowing EnrollmentSet, _ gallery: [Int]
     ) throws(ManagementRefusal) -> ReaderSession {
         sensor.close()
         do throws(ReaderProblem) {
-            let opened = try sensor.open(reader, for: set, gallery: gallery)
+            let opened = try sensor.open(reader, at: place, for: set, gallery: gallery)
             if opened.foreignPrints > 0, gallery == set.gallery(of: reader) {
                 ledger.log.record(.foreignPrints(count: opened.foreignPrints))
             }
             return ReaderSession(
-                reader: reader, gallery: gallery, presence: opened.presence, generation: set.generation)
+                reader: reader, place: opened.description.place, gallery: gallery, presence: opened.presence,
+                generation: set.generation)
         } catch {
             sensor.close()
             throw .reader(error)

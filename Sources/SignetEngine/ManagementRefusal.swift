@@ -25,6 +25,8 @@ package enum ManagementRefusal: Error, Equatable, Sendable {
     case nobodyToAsk
     case ledger(LedgerFailure)
     case reader(ReaderProblem)
+    /// Every reader that could serve is one that is not believed for where it is.
+    case readerNotTrusted(ReaderDistrust)
     /// The set was changed, or never approved: it must be activated before it is added to.
     case activateFirst(FingerClosure)
     /// Fingers are locked out.

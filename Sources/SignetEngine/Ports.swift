@@ -239,8 +239,11 @@ package protocol FingerSensor: ~Copyable {
         beside watch: inout Watch
     ) throws(SensorStop) -> [ReaderDescription]
     /// Opens one reader for those prints of `set` that are at `gallery` (indices of its entries, all of this reader).
+    ///
+    /// Where the place has a path the reader must be there: another one may have the same identity.
     mutating func open<Watch: FieldWatch & ~Copyable>(
-        _ reader: ReaderIdentity, for set: borrowing EnrollmentSet, gallery: [Int], beside watch: inout Watch
+        _ reader: ReaderIdentity, at place: ReaderPlace, for set: borrowing EnrollmentSet, gallery: [Int],
+        beside watch: inout Watch
     ) throws(SensorStop) -> OpenedReader
     /// Who holds the reader that was last found busy, for people to read: "sudo on pts/3"; nil where nobody knows.
     var holder: [UInt8]? { get }
@@ -278,10 +281,12 @@ extension FingerSensor where Self: ~Copyable {
 
     /// Opens one reader, with no field beside it.
     package mutating func open(
-        _ reader: ReaderIdentity, for set: borrowing EnrollmentSet, gallery: [Int]
+        _ reader: ReaderIdentity, at place: ReaderPlace = .nowhere, for set: borrowing EnrollmentSet, gallery: [Int]
     ) throws(ReaderProblem) -> OpenedReader {
         var nothing = NoField()
-        do throws(SensorStop) { return try open(reader, for: set, gallery: gallery, beside: &nothing) } catch {
+        do throws(SensorStop) {
+            return try open(reader, at: place, for: set, gallery: gallery, beside: &nothing)
+        } catch {
             throw error.problem
         }
     }

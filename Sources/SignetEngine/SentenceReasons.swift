@@ -48,6 +48,18 @@ extension ReaderProblem {
     }
 }
 
+extension ReaderDistrust {
+    /// Why the reader is not used.
+    package var sentence: String {
+        switch self {
+        case .outside: "The reader is at an outside port, which is not allowed here."
+        case .moved: "The reader is at another port than when you approved it."
+        case .unplaced: "Where the reader is connected cannot be told, so it is not used."
+        case .virtual: "Your fingerprints are for a stand-in reader, and none is configured."
+        }
+    }
+}
+
 extension PINWeakness {
     /// Why the PIN is refused, and what to choose.
     package var sentence: String {

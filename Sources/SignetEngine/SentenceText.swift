@@ -35,11 +35,17 @@ extension Prompt {
 
     private static let typeYourPIN = "Type your PIN: "
 
-    /// The reason is said where a person can act on it; why a remote or background caller gets no finger is in
-    /// `signet status` and in the journal.
+    /// The reason is said where there is one that the person did not choose.
     private static func pinText(_ why: FingerClosure) -> String {
         switch why {
-        case .switchedOff, .noTerminal, .notEnrolled, .remote, .lidClosed, .background, .triesUsedUp: typeYourPIN
+        case .switchedOff, .noTerminal, .notEnrolled, .triesUsedUp: typeYourPIN
+        case .remote: "Type your PIN (this session is remote): "
+        case .anotherSeat: "Type your PIN (this session is not at the machine's screen): "
+        case .lidClosed: "Type your PIN (the lid is closed): "
+        case .background: "Type your PIN (this is a background job): "
+        case .readerNotTrusted(.moved):
+            ReaderDistrust.moved.sentence + " Type your PIN; then run \"sudo signet activate\": "
+        case .readerNotTrusted(let distrust): distrust.sentence + " " + typeYourPIN
         case .notApproved:
             "Your fingerprints are not switched on yet. Type your PIN; then run \"sudo signet activate\": "
         case .enrollmentChanged(let change):
@@ -128,6 +134,9 @@ extension Notice {
         case .remote: "Fingerprints are for a person at the machine, and this session is remote."
         case .lidClosed: "The lid is closed over the reader. Open it and try again."
         case .background: "A background job cannot ask for a touch. Bring it to the foreground and try again."
+        case .anotherSeat: "Fingerprints are for a person at the machine's screen, and this session is not there."
+        case .readerNotTrusted(.moved): ReaderDistrust.moved.sentence + " Run \"sudo signet activate\"."
+        case .readerNotTrusted(let distrust): distrust.sentence
         case .readerNotAvailable(let problem): problem.sentence
         case .triesUsedUp: "Not recognised."
         case .notTouched: "The reader was not touched in time."

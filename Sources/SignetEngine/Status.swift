@@ -104,6 +104,8 @@ package enum Attention: Equatable, Sendable {
     case enrollmentChanged(EnrollmentChange)
     /// Fingers are enrolled, and nobody approved them with the PIN.
     case notApproved
+    /// The reader is at another port than the one that was approved.
+    case readerMoved
     case fingerLockedOut(failures: Int)
     case pinSetByAdministrator
     case noRecoveryCode
@@ -153,6 +155,7 @@ package struct UserStatus: Equatable, Sendable {
         switch fingerClosure {
         case .enrollmentChanged(let change): found.append(.enrollmentChanged(change))
         case .notApproved: found.append(.notApproved)
+        case .readerNotTrusted(.moved): found.append(.readerMoved)
         default: break
         }
         if let lockout, lockout.isFingerLockedOut {
@@ -254,8 +257,12 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         switch readers {
         case .problem(let problem): return .readerNotAvailable(problem)
         case .present(let present):
-            let usable = present.contains { reader in approved.contains(reader.identity) }
-            return usable ? nil : .readerNotAvailable(.noReader)
+            var closure: FingerClosure?
+            for reader in present where approved.contains(reader.identity) {
+                guard let distrust = distrust(state.identity, reader.identity, at: reader.place) else { return nil }
+                closure = closure ?? .readerNotTrusted(distrust)
+            }
+            return closure ?? .readerNotAvailable(.noReader)
         }
     }
 

@@ -32,7 +32,18 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         return .enrollmentChanged(EnrollmentChange(from: approval.prints, to: present))
     }
 
-    /// Signs the user's prints on one reader as they are now; the key is the PIN's to open.
+    /// Why the reader is not used for where it is, after `review` found its prints approved; nil where it may be.
+    ///
+    /// Without a place it is taken to be where it was when it was approved. A reader that was moved is no change of the
+    /// prints: back at its port it counts again.
+    package func distrust(
+        _ identity: IdentityRecord, _ reader: ReaderIdentity, at place: ReaderPlace?
+    ) -> ReaderDistrust? {
+        guard let approval = identity.approvals.first(where: { $0.reader == reader }) else { return nil }
+        return trust.distrust(place ?? approval.place, approved: approval.place)
+    }
+
+    /// Signs the user's prints on one reader as they are now, and where it is; the key is the PIN's to open.
     package mutating func approve(
         _ identity: IdentityRecord, _ set: borrowing EnrollmentSet, _ session: ReaderSession, key: borrowing SecretBytes
     ) throws(LedgerFailure) -> Approval {
@@ -40,26 +51,27 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         for (position, index) in session.gallery.enumerated() {
             prints.append(ApprovedPrint(digest: try printDigest(set, index), presence: session.presence[position]))
         }
-        return try sign(prints, on: session.reader, set.generation, identity, key: key)
+        return try sign(prints, on: session.reader, at: session.place, set.generation, identity, key: key)
     }
 
     /// Signs again, for a new generation, what was approved for a reader that this change did not touch.
     package mutating func renewApproval(
         _ approval: Approval, generation: UInt64, _ identity: IdentityRecord, key: borrowing SecretBytes
     ) throws(LedgerFailure) -> Approval {
-        try sign(approval.prints, on: approval.reader, generation, identity, key: key)
+        try sign(approval.prints, on: approval.reader, at: approval.place, generation, identity, key: key)
     }
 
     private mutating func sign(
-        _ prints: [ApprovedPrint], on reader: ReaderIdentity, _ generation: UInt64, _ identity: IdentityRecord,
-        key: borrowing SecretBytes
+        _ prints: [ApprovedPrint], on reader: ReaderIdentity, at place: ReaderPlace, _ generation: UInt64,
+        _ identity: IdentityRecord, key: borrowing SecretBytes
     ) throws(LedgerFailure) -> Approval {
         let sorted = prints.sorted { $0.digest < $1.digest }
-        let message = try approvalMessage(sorted, reader, generation, identity)
+        let message = try approvalMessage(sorted, reader, place, generation, identity)
         do throws(VaultError) {
             let signature = try vault.sign(message, with: key)
             return Approval(
-                reader: reader, generation: generation, prints: sorted, signature: signature, madeAt: time.wallTime())
+                reader: reader, place: place, generation: generation, prints: sorted, signature: signature,
+                madeAt: time.wallTime())
         } catch {
             throw failed(error)
         }
@@ -68,12 +80,14 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     private mutating func isApproved(
         _ present: [ApprovedPrint], by approval: Approval, _ identity: IdentityRecord
     ) throws(LedgerFailure) -> Bool {
-        let message = try approvalMessage(present, approval.reader, approval.generation, identity)
+        let message = try approvalMessage(
+            present, approval.reader, approval.place, approval.generation, identity)
         return vault.isValid(signature: approval.signature, of: message, by: identity.publicKey)
     }
 
     private mutating func approvalMessage(
-        _ prints: [ApprovedPrint], _ reader: ReaderIdentity, _ generation: UInt64, _ identity: IdentityRecord
+        _ prints: [ApprovedPrint], _ reader: ReaderIdentity, _ place: ReaderPlace, _ generation: UInt64,
+        _ identity: IdentityRecord
     ) throws(LedgerFailure) -> [UInt8] {
         let canonical = EnrollmentDigest.canonicalBytes(
             reader: reader, prints: prints.map { (digest: $0.digest, presence: $0.presence) })
@@ -81,7 +95,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             let digest = try vault.digest(of: canonical.span)
             return ApprovalMessage.bytes(
                 uid: identity.uid, userName: identity.userName, instance: identity.instance, reader: reader,
-                generation: generation, enrollmentDigest: digest)
+                place: place, generation: generation, enrollmentDigest: digest)
         } catch {
             throw failed(error)
         }

@@ -6,14 +6,18 @@ internal import SignetRecords
 /// The reader that was opened, and what was seen of the user's prints on it.
 package struct ReaderSession: Equatable, Sendable {
     package let reader: ReaderIdentity
+    package let place: ReaderPlace
     /// The indices into the enrollment set's entries that the reader was given.
     package let gallery: [Int]
     package let presence: [PrintPresence]
     /// The generation of the set that was given.
     package let generation: UInt64
 
-    package init(reader: ReaderIdentity, gallery: [Int], presence: [PrintPresence], generation: UInt64) {
+    package init(
+        reader: ReaderIdentity, place: ReaderPlace, gallery: [Int], presence: [PrintPresence], generation: UInt64
+    ) {
         self.reader = reader
+        self.place = place
         self.gallery = gallery
         self.presence = presence
         self.generation = generation
@@ -50,6 +54,9 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             // The approval of the whole reader covers the print that matched, which is one of the gallery's.
             if let closed = try ledger.review(state, set, on: session.reader, presence: session) {
                 return try ledger.close(&state, closed)
+            }
+            if let distrust = ledger.distrust(state.identity, session.reader, at: session.place) {
+                return .readerNotTrusted(distrust)
             }
             if session.presence[index] == .missing {
                 return try ledger.close(&state, .enrollmentChanged(EnrollmentChange(added: 0, removed: 1)))

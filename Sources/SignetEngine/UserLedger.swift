@@ -52,6 +52,8 @@ package struct UserLedger<
     package let policy: LockoutPolicy
     package let cost: KeyDerivationCost
     package let caller: CallerClass
+    /// Which readers are believed for where they are.
+    package let trust: ReaderTrust
     /// The charge of a secret that is being compared; it ends with the hold of the lock.
     var openCharge: OpenCharge?
     /// The wrappings that were opened; a new PIN is stored only while the one that was proven is still the record's.
@@ -87,6 +89,7 @@ package struct UserLedger<
         self.policy = LockoutPolicy(configuration)
         self.cost = configuration.keyDerivationCost
         self.caller = caller
+        self.trust = ReaderTrust(configuration)
     }
 
     // MARK: Reading

@@ -44,7 +44,7 @@ struct ModuleCall {
         let use = terminalUse(context)
         if use == .nobody { return refuseInBackground(asked, &journal) }
 
-        let facts = CallerFacts.current(remoteHost: remoteHost)
+        let facts = CallerFacts.current(remoteHost: remoteHost, service: service)
         // SAFETY: the conversation is called within this call only, while the handle is valid.
         let person = unsafe PAMConversation(
             pam.conversation(), asked, field: use == .field ? fieldStyle(loaded.configuration, service) : nil,
@@ -52,7 +52,7 @@ struct ModuleCall {
         let request = AuthenticationRequest(
             configuration: loaded.configuration, userExists: account != nil, userName: name,
             pinAllowed: arguments.pinAllowed, terminal: person.hasTerminal, field: person.hasField,
-            fingerClosure: closure(facts))
+            fingerClosure: closure(facts), lidClosed: facts.lidClosed)
         return authenticate(request, person, context, account, caller: callerClass(facts, account))
     }
 
@@ -110,7 +110,7 @@ struct ModuleCall {
     private func closure(_ facts: CallerFacts) -> FingerClosure? {
         if !arguments.fingerAllowed || !arguments.unknown.isEmpty { return .switchedOff }
         if facts.isRemote { return .remote }
-        if facts.lidClosed { return .lidClosed }
+        if facts.isAtAnotherSeat { return .anotherSeat }
         return facts.isBackground ? .background : nil
     }
 

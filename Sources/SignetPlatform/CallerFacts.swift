@@ -1,4 +1,5 @@
 internal import CPlatform
+internal import SignetPolicy
 
 /// What decides whether a person at the machine stands behind the caller, as far as the machine can tell.
 package struct CallerFacts: Equatable, Sendable {
@@ -6,30 +7,37 @@ package struct CallerFacts: Equatable, Sendable {
     package let realUID: UInt32
     /// Whether the caller sits elsewhere.
     package let isRemote: Bool
+    /// Whether the caller's session has no seat, or another one than seat0.
+    package let isAtAnotherSeat: Bool
     /// Whether a lid is closed, over a reader that may be inside.
     package let lidClosed: Bool
     /// Whether the process has a terminal in whose background it runs.
     package let isBackground: Bool
 
-    package init(realUID: UInt32, isRemote: Bool, lidClosed: Bool, isBackground: Bool) {
+    package init(realUID: UInt32, isRemote: Bool, isAtAnotherSeat: Bool, lidClosed: Bool, isBackground: Bool) {
         self.realUID = realUID
         self.isRemote = isRemote
+        self.isAtAnotherSeat = isAtAnotherSeat
         self.lidClosed = lidClosed
         self.isBackground = isBackground
     }
 
-    /// Looks at this process; `remoteHost` is PAM_RHOST, or nil where it was not set.
-    package static func current(remoteHost: [UInt8]?) -> CallerFacts {
-        read(remoteHost: remoteHost, realUID: getuid(), root: [])
+    /// Looks at this process; `remoteHost` is PAM_RHOST, or nil where it was not set, `service` PAM_SERVICE.
+    package static func current(remoteHost: [UInt8]?, service: [UInt8]) -> CallerFacts {
+        read(remoteHost: remoteHost, service: service, realUID: getuid(), root: [])
     }
 
     /// For tests: the same with another uid and with `root` before /proc and /run.
-    package static func read(remoteHost: [UInt8]?, realUID: UInt32, root: [UInt8]) -> CallerFacts {
+    package static func read(
+        remoteHost: [UInt8]?, service: [UInt8], realUID: UInt32, root: [UInt8]
+    ) -> CallerFacts {
         let machine = Machine(root: root)
+        let sessions = machine.sessions(uid: realUID)
         return CallerFacts(
             realUID: realUID,
-            isRemote: isRemote(host: remoteHost) || machine.hasRemoteEnvironment
-                || machine.isInRemoteSession(uid: realUID),
+            isRemote: isRemote(host: remoteHost) || RemoteService.isRemote(service) || machine.hasRemoteEnvironment
+                || sessions.contains { $0.isRemote },
+            isAtAnotherSeat: !sessions.isEmpty && !sessions.contains { $0.isAtReaders },
             lidClosed: machine.isLidClosed, isBackground: machine.isInBackground)
     }
 
@@ -72,20 +80,29 @@ private struct Machine {
         return false
     }
 
+    /// What logind says of a session.
+    struct Session {
+        let isRemote: Bool
+        /// Whether its seat is seat0, to which every device belongs that nobody gave to another seat (sd-login(3)).
+        ///
+        /// A session without a seat is that of nobody at a screen, whatever its REMOTE says: xrdp and VNC open such ones.
+        let isAtReaders: Bool
+
+        /// In a session that logind does not know: it ended, or never was.
+        static let unknown = Session(isRemote: true, isAtReaders: false)
+    }
+
     /// Asks logind's files: the session of this process, or, where it is in none, all sessions of the user.
     ///
     /// A process outside any session may have been started from a remote one: `systemd-run --user` over ssh. Root's
     /// processes are outside all sessions by nature: `login` and display managers.
-    func isInRemoteSession(uid: UInt32) -> Bool {
-        if let session { return isRemote(session: session) ?? true }
-        guard uid != 0 else { return false }
+    func sessions(uid: UInt32) -> [Session] {
+        if let session { return [read(session: session) ?? .unknown] }
+        guard uid != 0 else { return [] }
         guard let user = SmallFile.read(path("/run/systemd/users/", Array("\(uid)".utf8)), limit: Machine.fileLimit),
-            let sessions = value(of: "SESSIONS=", in: user)
-        else { return false }
-        for name in sessions.split(separator: UInt8(ascii: " ")) where isRemote(session: Array(name)) == true {
-            return true
-        }
-        return false
+            let names = value(of: "SESSIONS=", in: user)
+        else { return [] }
+        return names.split(separator: UInt8(ascii: " ")).compactMap { read(session: Array($0)) }
     }
 
     /// The session that the kernel keeps this process in, by the name of its control group: `session-3.scope`.
@@ -113,7 +130,7 @@ private struct Machine {
     }
 
     /// nil where logind has no such session.
-    private func isRemote(session: [UInt8]) -> Bool? {
+    private func read(session: [UInt8]) -> Session? {
         for byte in session {
             let isDigit = byte >= 0x30 && byte <= 0x39
             let isLetter = (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7A
@@ -122,7 +139,9 @@ private struct Machine {
         guard let file = SmallFile.read(path("/run/systemd/sessions/", session), limit: Machine.fileLimit) else {
             return nil
         }
-        return value(of: "REMOTE=", in: file)?.elementsEqual([UInt8(ascii: "1")]) ?? false
+        return Session(
+            isRemote: value(of: "REMOTE=", in: file)?.elementsEqual([UInt8(ascii: "1")]) ?? false,
+            isAtReaders: value(of: "SEAT=", in: file)?.elementsEqual("seat0".utf8) ?? false)
     }
 
     /// `state:      closed`, in a folder that each lid has (Linux, drivers/acpi/button.c).

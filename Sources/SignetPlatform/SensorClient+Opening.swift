@@ -62,7 +62,8 @@ extension SensorClient {
     }
 
     package mutating func open<Watch: FieldWatch & ~Copyable>(
-        _ reader: ReaderIdentity, for set: borrowing EnrollmentSet, gallery: [Int], beside watch: inout Watch
+        _ reader: ReaderIdentity, at place: ReaderPlace, for set: borrowing EnrollmentSet, gallery: [Int],
+        beside watch: inout Watch
     ) throws(SensorStop) -> OpenedReader {
         do throws(SensorStop) { return try opening(reader, for: set, gallery: gallery, beside: &watch) } catch {
             throw noted(error)
@@ -87,7 +88,7 @@ extension SensorClient {
             throw .problem(error)
         }
         let deadline = Deadline(seconds: openSeconds)
-        try ask(.begin(reader))
+        try ask(.begin(reader, path: place.path))
         for index in gallery {
             try set.withTemplate(of: set.entries[index]) { (template) throws(SensorStop) in
                 try send(.galleryPrint(template: 0..<template.count), templateFrom: template, beside: &watch)
@@ -95,7 +96,7 @@ extension SensorClient {
         }
         try ask(.open)
         guard case .reader(let description) = try answer(until: deadline, beside: &watch),
-            description.identity == reader,
+            description.identity == reader, place.path.isEmpty || description.place.path == place.path,
             case .opened(let presence, let foreignPrints) = try answer(until: deadline, beside: &watch),
             presence.count == gallery.count
         else { throw .problem(refuse()) }

@@ -33,7 +33,7 @@ extension JournalEvent {
     var severity: SystemLog.Severity {
         switch self {
         case .recordFault, .storeRefused, .attemptsTorn, .vaultFailed, .clockUnreadable, .memoryNotLocked,
-            .configurationUnusable, .noCounter, .enclaveWaits, .argumentUnknown:
+            .configurationUnusable, .noCounter, .enclaveWaits, .argumentUnknown, .readerRefused:
             .warning
         case .authentication(.refused(.recordUnusable), _), .authentication(.refused(.pinLockout), _): .warning
         case .fingerPathClosed(.enrollmentChanged), .fingerPathClosed(.biometryLockout): .warning

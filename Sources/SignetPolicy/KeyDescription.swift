@@ -12,6 +12,7 @@ package enum ConfigurationKey: UInt8, CaseIterable, Equatable, Sendable {
     case argon2Passes
     case argon2Memory
     case pinMask
+    case readers
     case sensorHelper
     case enclave
     case tpm
@@ -25,6 +26,8 @@ package enum KeyBounds: Sendable {
     case number(ClosedRange<Int>, unit: String)
     /// One sign, or none.
     case sign
+    /// One of the words of `AllowedReaders`.
+    case readers
     /// An absolute path, or nothing for the shipped program.
     case path
     /// One of the words of `EnclavePreference`.
@@ -39,6 +42,7 @@ package enum KeyValue: Equatable, Sendable {
     case number(Int)
     /// A printable ASCII character; nil: nothing is shown.
     case sign(UInt8?)
+    case readers(AllowedReaders)
     /// nil: the shipped program.
     case path([UInt8]?)
     case preference(EnclavePreference)
@@ -70,6 +74,7 @@ package struct KeyDescription: Sendable {
         case .flag(let flag): flag ? "yes" : "no"
         case .number(let number): "\(number)"
         case .sign(let sign): sign.map { String(UnicodeScalar($0)) } ?? "none"
+        case .readers(let readers): readers.word
         case .path: ""
         case .preference(let preference): preference.word
         case .connection(let connection): String(decoding: connection, as: UTF8.self)
@@ -82,6 +87,7 @@ package struct KeyDescription: Sendable {
         case .yesOrNo: "yes or no"
         case .number(let range, _): "\(range.lowerBound) to \(range.upperBound)"
         case .sign: "one ASCII sign, or none"
+        case .readers: "internal or any"
         case .path: "an absolute path"
         case .preference: "require, prefer or file"
         case .connection: "device:/dev/NAME or swtpm:path=/PATH"
@@ -136,6 +142,10 @@ package struct KeyDescription: Sendable {
         case .pinMask:
             KeyDescription(
                 key, "pin_mask", .sign, "What a terminal shows for each character that is typed into Signet's field.")
+        case .readers:
+            KeyDescription(
+                key, "readers", .readers,
+                "Which readers may be used: those built in or where the PIN approved them, or any at any port.")
         case .sensorHelper:
             KeyDescription(
                 key, "sensor_helper", .path,
@@ -172,6 +182,7 @@ extension Configuration {
         case .argon2Passes: .number(Int(argon2Passes))
         case .argon2Memory: .number(Int(argon2MemoryMiB))
         case .pinMask: .sign(pinMask)
+        case .readers: .readers(readers)
         case .sensorHelper: .path(sensorHelper)
         case .enclave: .preference(enclave)
         case .tpm: .connection(tpm)
@@ -189,6 +200,9 @@ extension Configuration {
             // A terminal shows each of these in one column, which no sign outside ASCII does on every terminal.
             if let sign, sign <= 0x20 || sign >= 0x7F { return false }
             pinMask = sign
+            return true
+        case (.readers, .readers(let readers)):
+            self.readers = readers
             return true
         case (.path, .path(let path)):
             if key == .enclaveHelper { enclaveHelper = path } else { sensorHelper = path }
@@ -220,7 +234,7 @@ extension Configuration {
         case .pinFreshHours: pinFreshHours = byte
         case .argon2Passes: argon2Passes = byte
         case .argon2Memory: argon2MemoryMiB = UInt16(clamping: number)
-        case .finger, .pinMask, .sensorHelper, .enclave, .tpm, .enclaveHelper: return false
+        case .finger, .pinMask, .readers, .sensorHelper, .enclave, .tpm, .enclaveHelper: return false
         }
         return true
     }

@@ -43,6 +43,7 @@ package struct ReaderIdentity: Equatable, Sendable {
 /// What a reader can do and is called.
 package struct ReaderDescription: Equatable, Sendable {
     package let identity: ReaderIdentity
+    package let place: ReaderPlace
     /// The name libfprint gives it, UTF-8, for people to read.
     package let name: [UInt8]
     /// The number of touches an enrollment takes at most.
@@ -57,10 +58,11 @@ package struct ReaderDescription: Equatable, Sendable {
     package let listsPrints: Bool
 
     package init(
-        identity: ReaderIdentity, name: [UInt8], stages: UInt8, swipes: Bool, identifies: Bool, storesPrints: Bool,
-        listsPrints: Bool
+        identity: ReaderIdentity, place: ReaderPlace, name: [UInt8], stages: UInt8, swipes: Bool, identifies: Bool,
+        storesPrints: Bool, listsPrints: Bool
     ) {
         self.identity = identity
+        self.place = place
         self.name = name
         self.stages = stages
         self.swipes = swipes

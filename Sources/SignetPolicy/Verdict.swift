@@ -19,6 +19,10 @@ package enum FingerClosure: Equatable, Sendable {
     case remote
     case lidClosed
     case background
+    /// The session has no seat, or another one than the readers.
+    case anotherSeat
+    /// The reader is not where it may be.
+    case readerNotTrusted(ReaderDistrust)
     case readerNotAvailable(ReaderProblem)
     /// The tries of this prompt are used up.
     case triesUsedUp

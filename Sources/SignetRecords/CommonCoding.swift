@@ -15,6 +15,13 @@ extension ByteWriter {
         try counted(value.device, limit: ReaderIdentity.deviceLimit)
     }
 
+    /// Writes where a reader is.
+    package mutating func place(_ value: ReaderPlace) throws(RecordError) {
+        byte(value.bus.rawValue)
+        byte(value.attachment.rawValue)
+        try counted(value.path, limit: ReaderPlace.pathLimit)
+    }
+
     /// Writes an instant on the boot clock.
     package mutating func instant(_ value: BootInstant) {
         uint64(value.boot.high)
@@ -35,6 +42,14 @@ extension ByteReader {
     package mutating func reader() throws(RecordError) -> ReaderIdentity {
         let driver = try counted(limit: ReaderIdentity.driverLimit)
         return ReaderIdentity(driver: driver, device: try counted(limit: ReaderIdentity.deviceLimit))
+    }
+
+    /// Reads where a reader is.
+    package mutating func place() throws(RecordError) -> ReaderPlace {
+        guard let bus = ReaderBus(rawValue: try byte()), let attachment = PortAttachment(rawValue: try byte()) else {
+            throw .malformed
+        }
+        return ReaderPlace(bus: bus, attachment: attachment, path: try counted(limit: ReaderPlace.pathLimit))
     }
 
     /// Reads an instant on the boot clock.

@@ -80,6 +80,7 @@ extension ByteWriter {
 
     fileprivate mutating func approval(_ approval: Approval) throws(RecordError) {
         try reader(approval.reader)
+        try place(approval.place)
         uint64(approval.generation)
         guard approval.prints.count <= IdentityRecord.approvedPrintLimit else { throw .malformed }
         byte(UInt8(truncatingIfNeeded: approval.prints.count))
@@ -113,6 +114,7 @@ extension ByteReader {
 
     fileprivate mutating func approval() throws(RecordError) -> Approval {
         let identity = try reader()
+        let place = try place()
         let generation = try uint64()
         let count = Int(try byte())
         guard count <= IdentityRecord.approvedPrintLimit else { throw .malformed }
@@ -125,6 +127,7 @@ extension ByteReader {
         }
         let signature = try bytes(Approval.signatureCount)
         return Approval(
-            reader: identity, generation: generation, prints: prints, signature: signature, madeAt: try int64())
+            reader: identity, place: place, generation: generation, prints: prints, signature: signature,
+            madeAt: try int64())
     }
 }

@@ -45,6 +45,9 @@ enum SensorField: UInt8 {
     case problem = 18
     case count = 19
     case virtualRefused = 20
+    case bus = 21
+    case attachment = 22
+    case path = 23
 }
 
 extension SensorMessage: MessageFormat {
@@ -60,6 +63,13 @@ extension SensorPacketWriter {
         put(.driver, reader.driver, to: &packet)
         put(.device, reader.device, to: &packet)
     }
+
+    /// Appends where a reader is.
+    mutating func put(_ place: ReaderPlace, to packet: inout MutableSpan<UInt8>) {
+        put(.bus, place.bus.rawValue, to: &packet)
+        put(.attachment, place.attachment.rawValue, to: &packet)
+        put(.path, place.path, to: &packet)
+    }
 }
 
 extension SensorPacketReader {
@@ -68,5 +78,14 @@ extension SensorPacketReader {
         let driver = try text(.driver, 1...SensorMessage.driverLimit, from: packet)
         let device = try text(.device, 0...SensorMessage.deviceLimit, from: packet)
         return ReaderIdentity(driver: driver, device: device)
+    }
+
+    /// Takes where a reader is.
+    mutating func place(from packet: Span<UInt8>) throws(MessageError) -> ReaderPlace {
+        guard let bus = ReaderBus(rawValue: try byte(.bus, from: packet)),
+            let attachment = PortAttachment(rawValue: try byte(.attachment, from: packet))
+        else { throw .badValue }
+        let path = try text(.path, 0...ReaderPlace.pathLimit, from: packet)
+        return ReaderPlace(bus: bus, attachment: attachment, path: path)
     }
 }

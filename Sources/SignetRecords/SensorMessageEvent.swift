@@ -64,6 +64,7 @@ package enum SensorEvent: Equatable, Sendable {
         case .armed, .fingerSeen, .notMatched, .deleted, .closed: break
         case .reader(let description):
             writer.put(description.identity, to: &packet)
+            writer.put(description.place, to: &packet)
             writer.put(.name, description.name, to: &packet)
             writer.put(.stages, description.stages, to: &packet)
             writer.put(.abilities, Abilities(description).rawValue, to: &packet)
@@ -104,11 +105,12 @@ package enum SensorEvent: Equatable, Sendable {
         switch reader.kind {
         case 65:
             let identity = try reader.reader(from: packet)
+            let place = try reader.place(from: packet)
             let name = try reader.text(.name, 0...SensorMessage.nameLimit, from: packet)
             let stages = try reader.byte(.stages, from: packet)
             let abilities = Abilities(rawValue: try reader.byte(.abilities, from: packet))
             guard abilities.isSubset(of: .all) else { throw .badValue }
-            self = .reader(abilities.description(identity, name: name, stages: stages))
+            self = .reader(abilities.description(identity, place, name: name, stages: stages))
         case 66:
             let count = Int(try reader.byte(.count, from: packet))
             guard count <= SensorMessage.readerLimit else { throw .badValue }
@@ -171,9 +173,11 @@ private struct Abilities: OptionSet {
         if description.listsPrints { insert(.listsPrints) }
     }
 
-    func description(_ identity: ReaderIdentity, name: [UInt8], stages: UInt8) -> ReaderDescription {
+    func description(
+        _ identity: ReaderIdentity, _ place: ReaderPlace, name: [UInt8], stages: UInt8
+    ) -> ReaderDescription {
         ReaderDescription(
-            identity: identity, name: name, stages: stages, swipes: contains(.swipes),
+            identity: identity, place: place, name: name, stages: stages, swipes: contains(.swipes),
             identifies: contains(.identifies), storesPrints: contains(.storesPrints),
             listsPrints: contains(.listsPrints))
     }

@@ -8,7 +8,9 @@ package enum SensorRequest: Equatable, Sendable {
     /// Tell all readers: answered by `reader` for each and `listed`.
     case list
     /// Start to open a reader with an empty gallery; not answered.
-    case begin(ReaderIdentity)
+    ///
+    /// `path` is that of its place, for two readers may be of one identity; empty takes the first of them.
+    case begin(ReaderIdentity, path: [UInt8])
     /// Append a print to the gallery; not answered.
     case galleryPrint(template: Range<Int>)
     /// Open the reader: answered by `reader` and `opened`, or `failed`.
@@ -49,7 +51,9 @@ package enum SensorRequest: Equatable, Sendable {
         var writer = SensorPacketWriter(kind: kind, in: &packet)
         switch self {
         case .list, .open, .arm, .cancel, .close: break
-        case .begin(let reader): writer.put(reader, to: &packet)
+        case .begin(let reader, let path):
+            writer.put(reader, to: &packet)
+            writer.put(.path, path, to: &packet)
         case .galleryPrint(let template):
             guard template.upperBound <= source.count, template.lowerBound >= 0,
                 (1...PrintEntry.templateLimit).contains(template.count)
@@ -77,7 +81,9 @@ package enum SensorRequest: Equatable, Sendable {
         var reader = try SensorPacketReader(packet)
         switch reader.kind {
         case 1: self = .list
-        case 2: self = .begin(try reader.reader(from: packet))
+        case 2:
+            let identity = try reader.reader(from: packet)
+            self = .begin(identity, path: try reader.text(.path, 0...ReaderPlace.pathLimit, from: packet))
         case 3: self = .galleryPrint(template: try reader.take(.template, 1...PrintEntry.templateLimit, from: packet))
         case 4: self = .open
         case 5: self = .arm

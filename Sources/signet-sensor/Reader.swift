@@ -32,6 +32,7 @@ import SignetRecords
     /// libfprint's object; one reference of ours, which is never given back: the process ends first.
     let device: UnsafeMutablePointer<FpDevice>
     let identity: ReaderIdentity
+    let place: ReaderPlace
 
     /// Takes a device out of libfprint's list.
     init(_ device: UnsafeMutablePointer<FpDevice>) {
@@ -41,6 +42,7 @@ import SignetRecords
         identity = ReaderIdentity(
             driver: unsafe Reader.bytes(fp_device_get_driver(device), atMost: SensorMessage.driverLimit),
             device: unsafe Reader.bytes(fp_device_get_device_id(device), atMost: SensorMessage.deviceLimit))
+        place = unsafe PlaceFinder(device).find(isVirtual: identity.isVirtual)
     }
 
     private static func bytes(_ text: UnsafePointer<CChar>?, atMost limit: Int) -> [UInt8] {
@@ -60,7 +62,7 @@ import SignetRecords
 
     var description: ReaderDescription {
         ReaderDescription(
-            identity: identity,
+            identity: identity, place: place,
             name: unsafe Reader.bytes(fp_device_get_name(device), atMost: SensorMessage.nameLimit),
             stages: UInt8(clamping: stages),
             swipes: unsafe fp_device_get_scan_type(device) == FP_SCAN_TYPE_SWIPE,

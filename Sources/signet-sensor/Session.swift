@@ -11,7 +11,7 @@ final class Session {
     private let readers: ReaderList
 
     /// What `begin` named.
-    private var wanted: ReaderIdentity?
+    private var wanted: (identity: ReaderIdentity, path: [UInt8])?
     /// The prints in the order in which they came; nil where one cannot be used with the reader.
     private(set) var gallery: [Print?] = []
     /// The opened reader.
@@ -66,9 +66,9 @@ final class Session {
     private func serve(_ request: SensorRequest) {
         switch request {
         case .list: list()
-        case .begin(let identity):
+        case .begin(let identity, let path):
             demand(wanted == nil)
-            wanted = identity
+            wanted = (identity, path)
         case .galleryPrint: break
         case .open: open()
         case .arm: arm(opened())
@@ -113,13 +113,16 @@ final class Session {
     private func open() {
         demand(reader == nil)
         guard let wanted else { _exit(1) }
-        guard allowsVirtual || !wanted.isVirtual else {
+        guard allowsVirtual || !wanted.identity.isVirtual else {
             channel.send(.failed(.virtualRefused))
             return
         }
         // From here on there is a reader to be closed, also where it has not opened yet.
         channel.endsWhenHungUp = false
-        guard let found = connectAny(readers.present.filter { $0.identity == wanted }) else { return }
+        let candidates = readers.present.filter { reader in
+            reader.identity == wanted.identity && (wanted.path.isEmpty || reader.place.path == wanted.path)
+        }
+        guard let found = connectAny(candidates) else { return }
         for (index, print) in gallery.enumerated() where print?.fits(found) != true { gallery[index] = nil }
         let presence: [PrintPresence]
         let foreignPrints: Int

@@ -166,8 +166,8 @@ private func showCode(on path: String, movesCursor: Bool = true, _ times: Exposu
 @Suite struct EnrollmentScreenTests {
     private let finger = Finger(number: 7)
     private let reader = ReaderDescription(
-        identity: ReaderIdentity(driver: Array("elan".utf8), device: Array("0".utf8)), name: Array("Elan".utf8),
-        stages: 5, swipes: false, identifies: true, storesPrints: false, listsPrints: false)
+        identity: ReaderIdentity(driver: Array("elan".utf8), device: Array("0".utf8)), place: .nowhere,
+        name: Array("Elan".utf8), stages: 5, swipes: false, identifies: true, storesPrints: false, listsPrints: false)
 
     /// Everything that an enrollment shows, to the touch that confirms.
     private func enroll(_ screen: inout TerminalScreen) throws {

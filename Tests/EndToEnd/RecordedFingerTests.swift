@@ -35,7 +35,7 @@ struct RecordedFingerTests {
 
     // Would catch a helper whose confinement, threads or environment keep a real driver from working.
     @Test func aRecordedImageReaderEnrolsAndLetsIn() throws {
-        try RecordedReader("aes3500").configured {
+        try RecordedReader("aes3500").configured("readers = any") {
             try Guarded.services(["sudo"]) {
                 let alice = try user()
                 #expect(try enroll(alice, as: "right-index") == 0)
@@ -56,7 +56,7 @@ struct RecordedFingerTests {
                 let terminal = try touchThroughSudo(alice)
                 #expect(try terminal.ended().isGranted, "\(terminal.transcript)")
             }
-            try RecordedReader("aes3500").configured {
+            try RecordedReader("aes3500").configured("readers = any") {
                 let terminal = try Terminal(["sudo", "-k", "id", "-u"], as: alice)
                 try terminal.waitForSecretPrompt("No reader was found. \(Offer.pin)")
                 try terminal.type(line: Enrolled.pin)
@@ -65,9 +65,52 @@ struct RecordedFingerTests {
         }
     }
 
+    // Would catch a device at an outside port that may be enrolled on, a refusal that does not say what would allow it,
+    // and a reader that is believed at another port than the one where the PIN approved it.
+    @Test func whereTheReaderIsCounts() throws {
+        let alice = try user()
+        func unmarked(_ text: String) -> String { text.replacing("removable=removable", with: "removable=unknown") }
+        func moved(_ text: String) -> String { unmarked(text).replacing("3-1.1.3", with: "3-1.1.2") }
+        try Guarded.services(["sudo"]) {
+            try RecordedReader("aes3500").configured {
+                let refused = try Terminal(["signet", "enroll", "right-index"], environment: environment(of: alice))
+                #expect(try refused.finish() == 5)
+                let said = refused.transcript
+                #expect(said.contains("the reader is at an outside port") && said.contains("readers = any"), "\(said)")
+                #expect(!said.contains("PIN"))
+                let readers = try Command.must("signet", "readers")
+                #expect(readers.contains("outside, port 1.1.3") && readers.contains("is not used"), "\(readers)")
+            }
+            try RecordedReader("aes3500", edited: unmarked).configured {
+                #expect(try enroll(alice, as: "right-index") == 0)
+                let terminal = try touchThroughSudo(alice)
+                #expect(try terminal.ended().isGranted, "\(terminal.transcript)")
+                let readers = try Command.run(["signet", "readers"], environment: environment(of: alice)).output
+                #expect(readers.contains("port 1.1.3") && readers.contains("1 yours"), "\(readers)")
+                #expect(readers.contains("warning: AuthenTec AES3500 (aes3500): its driver takes a score of 9"))
+                #expect(try Command.run(["signet", "doctor"]).output.contains("a score of 9"))
+            }
+            try RecordedReader("aes3500", edited: moved).configured {
+                let journal = try JournalListener()
+                let terminal = try Terminal(["sudo", "-k", "id", "-u"], as: alice)
+                try terminal.waitFor("The reader is at another port than when you approved it.")
+                try terminal.type(line: Enrolled.pin)
+                #expect(try terminal.ended().isGranted, "\(terminal.transcript)")
+                try journal.waitFor("event=reader_refused", "reason=reader_moved")
+
+                let activation = try Terminal(["signet", "activate"], environment: environment(of: alice))
+                try activation.waitForSecretPrompt("PIN: ")
+                try activation.type(line: Enrolled.pin)
+                #expect(try activation.finish(within: 60) == 0, "\(activation.transcript)")
+                let again = try touchThroughSudo(alice)
+                #expect(try again.ended().isGranted, "\(again.transcript)")
+            }
+        }
+    }
+
     // Would catch the same finger under two names, and one user's finger that another user may enrol but not use for him.
     @Test func theSameFingerAgainIsADuplicate() throws {
-        try RecordedReader("aes3500").configured {
+        try RecordedReader("aes3500").configured("readers = any") {
             let alice = try user()
             #expect(try enroll(alice, as: "right-index") == 0)
             #expect(try enroll(alice, as: "left-index") == 1)
@@ -88,6 +131,8 @@ struct RecordedFingerTests {
                 let readers = try Command.must("signet", "readers", "--json")
                 #expect(
                     readers.contains("virtual_device\"") && readers.contains("virtual_device_storage\""), "\(readers)")
+                // The list opened it to count what is in its memory.
+                other.forget()
                 let accepted = try alice.acceptsFinger()
                 #expect(accepted)
                 #expect(access(other.socket, F_OK) != 0, "the other reader was opened")

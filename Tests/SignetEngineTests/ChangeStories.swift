@@ -225,7 +225,7 @@ extension Machine {
         let stored = Disk.Prints(generation: (disk.prints?.generation ?? 0) + 1, prints)
         let gallery = prints.indices.filter { prints[$0].reader == .inside }
         let session = ReaderSession(
-            reader: .inside, gallery: Array(gallery), presence: gallery.map { _ in .host },
+            reader: .inside, place: .builtIn, gallery: Array(gallery), presence: gallery.map { _ in .host },
             generation: stored.generation)
         if approve {
             let key: SecretBytes? = try prove(&ledger)
@@ -243,7 +243,8 @@ extension Machine {
         let key = try prove(&ledger)
         let count = disk.prints?.entries.count ?? 0
         let session = ReaderSession(
-            reader: .inside, gallery: Array(0..<count), presence: Array(repeating: .host, count: count),
+            reader: .inside, place: .builtIn, gallery: Array(0..<count),
+            presence: Array(repeating: .host, count: count),
             generation: disk.prints?.generation ?? 0)
         _ = try ledger.activate(session, key: key)
     }
@@ -264,7 +265,7 @@ extension Machine {
         guard let approval = disk.identity?.approvals.first else { return }
         let signature = try change(approval, process("forger").vault)
         disk.identity?.approvals[0] = Approval(
-            reader: approval.reader, generation: approval.generation, prints: approval.prints, signature: signature,
-            madeAt: approval.madeAt)
+            reader: approval.reader, place: approval.place, generation: approval.generation, prints: approval.prints,
+            signature: signature, madeAt: approval.madeAt)
     }
 }

@@ -39,10 +39,25 @@ extension ReaderIdentity {
     static let chip = named("chip")
 }
 
+extension ReaderPlace {
+    /// A port on the board, as the firmware says.
+    static let builtIn = usb(.fixed, "9")
+    /// A port that the firmware says nothing of.
+    static let desktop = usb(.unknown, "3")
+    /// A socket at the side.
+    static let socket = usb(.removable, "1.4")
+
+    static func usb(_ attachment: PortAttachment, _ port: String) -> ReaderPlace {
+        ReaderPlace(bus: .usb, attachment: attachment, path: Array("pci0000:00/0000:00:14.0/usb2/\(port)".utf8))
+    }
+}
+
 extension ReaderDescription {
-    static func of(_ identity: ReaderIdentity, keepsPrints: Bool = false, lists: Bool = true) -> ReaderDescription {
+    static func of(
+        _ identity: ReaderIdentity, at place: ReaderPlace = .builtIn, keepsPrints: Bool = false, lists: Bool = true
+    ) -> ReaderDescription {
         ReaderDescription(
-            identity: identity, name: identity.driver, stages: 5, swipes: false, identifies: true,
+            identity: identity, place: place, name: identity.driver, stages: 5, swipes: false, identifies: true,
             storesPrints: keepsPrints, listsPrints: keepsPrints && lists)
     }
 }
@@ -156,9 +171,10 @@ final class Machine {
             known += prints.filter { $0.reader == reader }
             let stored = Disk.Prints(generation: (disk.prints?.generation ?? 0) + 1, known)
             let gallery = known.indices.filter { known[$0].reader == reader }
-            let lists = readers.first { $0.identity == reader }?.listsPrints ?? false
+            let present = readers.first { $0.identity == reader }
+            let lists = present?.listsPrints ?? false
             let session = ReaderSession(
-                reader: reader, gallery: Array(gallery),
+                reader: reader, place: present?.place ?? .builtIn, gallery: Array(gallery),
                 presence: gallery.map { !known[$0].onReader ? .host : lists ? .onReader : .unlistable },
                 generation: stored.generation)
             try ledger.savePrints(try stored.set(), approving: session, key: signingKey)
@@ -210,14 +226,15 @@ final class Actor {
     /// Runs one authentication.
     func authenticate(
         _ answers: [Answer] = [], touches: [Touch] = [], caller: CallerClass = .person, exists: Bool = true,
-        pin: Bool = true, terminal: Bool = true, field: [FieldMoment]? = nil, closure: FingerClosure? = nil
+        pin: Bool = true, terminal: Bool = true, field: [FieldMoment]? = nil, closure: FingerClosure? = nil,
+        lidClosed: Bool = false
     ) -> Verdict {
         person.answers = answers
         person.moments = field ?? []
         sensor.touches = touches
         let request = AuthenticationRequest(
             configuration: machine.configuration, userExists: exists, userName: Machine.alice, pinAllowed: pin,
-            terminal: terminal, field: field != nil, fingerClosure: closure)
+            terminal: terminal, field: field != nil, fingerClosure: closure, lidClosed: lidClosed)
         var authentication = Authentication(
             request, ledger: ledger(caller: caller), sensor: sensor, person: person)
         return authentication.run()

@@ -19,6 +19,7 @@ final class FakeSensor: FingerSensor {
     var progress: [EnrollmentProgress] = []
     var enrolled: [UInt8]?
     private(set) var opened: [ReaderIdentity] = []
+    private(set) var places: [ReaderPlace] = []
     private(set) var galleries: [[Int]] = []
     private(set) var arms = 0
     private(set) var waits: [Int] = []
@@ -64,16 +65,22 @@ final class FakeSensor: FingerSensor {
     }
 
     func open<Watch: FieldWatch & ~Copyable>(
-        _ reader: ReaderIdentity, for set: borrowing EnrollmentSet, gallery: [Int], beside watch: inout Watch
+        _ reader: ReaderIdentity, at place: ReaderPlace, for set: borrowing EnrollmentSet, gallery: [Int],
+        beside watch: inout Watch
     ) throws(SensorStop) -> OpenedReader {
         asked("opened a reader")
         if isOpen { disk.violated("opened a reader while one was open", by: process) }
         if process.begin(.open) { throw .problem(process.readerProblem) }
         if let event = watch.attend() { throw .setAside(event) }
         opened.append(reader)
+        places.append(place)
         galleries.append(gallery)
         for closed in notOpening where closed.reader == reader { throw .problem(closed.problem) }
-        guard let description = present.first(where: { $0.identity == reader }) else { throw .problem(.noReader) }
+        guard
+            let description = present.first(where: { description in
+                description.identity == reader && (place.path.isEmpty || description.place.path == place.path)
+            })
+        else { throw .problem(.noReader) }
         isOpen = true
         var found: [PrintPresence] = []
         for (position, index) in gallery.enumerated() {

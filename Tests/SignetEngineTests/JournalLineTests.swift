@@ -100,6 +100,11 @@ private func managed(_ act: ManagementAct) -> JournalEvent { .management(act, by
             (closed(.remote), "event=finger_closed reason=remote"),
             (closed(.lidClosed), "event=finger_closed reason=lid_closed"),
             (closed(.background), "event=finger_closed reason=background"),
+            (closed(.anotherSeat), "event=finger_closed reason=another_seat"),
+            (closed(.readerNotTrusted(.outside)), "event=finger_closed reason=reader_outside"),
+            (closed(.readerNotTrusted(.moved)), "event=finger_closed reason=reader_moved"),
+            (.readerRefused(.unplaced), "event=reader_refused reason=reader_unplaced"),
+            (.readerRefused(.virtual), "event=reader_refused reason=no_stand_in"),
             (closed(.triesUsedUp), "event=finger_closed reason=tries_used_up"),
             (closed(.notTouched), "event=finger_closed reason=not_touched"),
             (

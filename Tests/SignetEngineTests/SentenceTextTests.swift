@@ -25,9 +25,27 @@ private let sudo = Array("sudo".utf8)
             (.pin(because: .switchedOff), "Type your PIN: "),
             (.pin(because: .noTerminal), "Type your PIN: "),
             (.pin(because: .notEnrolled), "Type your PIN: "),
-            (.pin(because: .remote), "Type your PIN: "),
-            (.pin(because: .lidClosed), "Type your PIN: "),
-            (.pin(because: .background), "Type your PIN: "),
+            (.pin(because: .remote), "Type your PIN (this session is remote): "),
+            (.pin(because: .anotherSeat), "Type your PIN (this session is not at the machine's screen): "),
+            (.pin(because: .lidClosed), "Type your PIN (the lid is closed): "),
+            (.pin(because: .background), "Type your PIN (this is a background job): "),
+            (
+                .pin(because: .readerNotTrusted(.outside)),
+                "The reader is at an outside port, which is not allowed here. Type your PIN: "
+            ),
+            (
+                .pin(because: .readerNotTrusted(.moved)),
+                "The reader is at another port than when you approved it. Type your PIN; "
+                    + "then run \"sudo signet activate\": "
+            ),
+            (
+                .pin(because: .readerNotTrusted(.unplaced)),
+                "Where the reader is connected cannot be told, so it is not used. Type your PIN: "
+            ),
+            (
+                .pin(because: .readerNotTrusted(.virtual)),
+                "Your fingerprints are for a stand-in reader, and none is configured. Type your PIN: "
+            ),
             (.pin(because: .triesUsedUp), "Type your PIN: "),
             (
                 .pin(because: .notApproved),
@@ -251,6 +269,15 @@ private let sudo = Array("sudo".utf8)
             (.remote, "Fingerprints are for a person at the machine, and this session is remote."),
             (.lidClosed, "The lid is closed over the reader. Open it and try again."),
             (.background, "A background job cannot ask for a touch. Bring it to the foreground and try again."),
+            (
+                .anotherSeat,
+                "Fingerprints are for a person at the machine's screen, and this session is not there."
+            ),
+            (.readerNotTrusted(.outside), "The reader is at an outside port, which is not allowed here."),
+            (
+                .readerNotTrusted(.moved),
+                "The reader is at another port than when you approved it. Run \"sudo signet activate\"."
+            ),
             (.readerNotAvailable(.busy), "The reader is in use by another program."),
             (.triesUsedUp, "Not recognised."),
             (.notTouched, "The reader was not touched in time."),

@@ -17,15 +17,19 @@ import Testing
             try Data(text.utf8).write(to: file)
         }
 
-        func facts(host: String? = nil, uid: UInt32 = 1000) -> CallerFacts {
-            CallerFacts.read(remoteHost: host.map { Array($0.utf8) }, realUID: uid, root: Array(root.utf8))
+        func facts(host: String? = nil, service: String = "sudo", uid: UInt32 = 1000) -> CallerFacts {
+            CallerFacts.read(
+                remoteHost: host.map { Array($0.utf8) }, service: Array(service.utf8), realUID: uid,
+                root: Array(root.utf8))
         }
     }
 
     /// Catches a caller who is taken for remote, or whose lid is taken for closed, on a machine that tells nothing.
     @Test func nothingTold() {
         let facts = Machine().facts()
-        #expect(facts == CallerFacts(realUID: 1000, isRemote: false, lidClosed: false, isBackground: false))
+        let nothing = CallerFacts(
+            realUID: 1000, isRemote: false, isAtAnotherSeat: false, lidClosed: false, isBackground: false)
+        #expect(facts == nothing)
     }
 
     /// Catches a PAM_RHOST that is passed over, and the local names that programs put there.
@@ -61,6 +65,47 @@ import Testing
         var user: String?
         var uid: UInt32 = 1000
         let isRemote: Bool
+    }
+
+    struct Seat: Sendable {
+        var cgroup = "0::/user.slice/user-1000.slice/session-3.scope\n"
+        let sessions: [String: String]
+        var user: String?
+        var uid: UInt32 = 1000
+        let isElsewhere: Bool
+    }
+
+    /// Catches a finger on the first seat's reader that counts for somebody at the second one, or in a session of xrdp,
+    /// which has no seat and is not remote; and people at seat0 whose terminal runs outside the session.
+    @Test(arguments: [
+        Seat(sessions: ["3": "SEAT=seat0\nREMOTE=0\n"], isElsewhere: false),
+        Seat(sessions: ["3": "SEAT=seat-usb1\nREMOTE=0\n"], isElsewhere: true),
+        Seat(sessions: ["3": "SEAT=seat01\nREMOTE=0\n"], isElsewhere: true),
+        Seat(sessions: ["3": "REMOTE=0\nXSEAT=seat0\n"], isElsewhere: true),
+        Seat(
+            cgroup: "0::/user.slice/user-1000.slice/user@1000.service/app.slice/x.service\n",
+            sessions: ["1": "SEAT=seat0\n", "7": "REMOTE=0\n"], user: "SESSIONS=7 1\n", isElsewhere: false),
+        Seat(
+            cgroup: "0::/user.slice/user-1000.slice/user@1000.service/app.slice/x.service\n",
+            sessions: ["1": "SEAT=seat0\n", "7": "REMOTE=0\n"], user: "SESSIONS=7\n", isElsewhere: true),
+        Seat(cgroup: "0::/init.scope\n", sessions: [:], isElsewhere: false),
+        Seat(
+            cgroup: "0::/system.slice/gdm.service\n", sessions: ["7": "REMOTE=0\n"], user: "SESSIONS=7\n", uid: 0,
+            isElsewhere: false),
+    ]) func seats(seat: Seat) throws {
+        let machine = Machine()
+        try machine.put("/proc/self/cgroup", seat.cgroup)
+        for (name, text) in seat.sessions { try machine.put("/run/systemd/sessions/\(name)", text) }
+        if let user = seat.user { try machine.put("/run/systemd/users/\(seat.uid)", user) }
+        let facts = machine.facts(uid: seat.uid)
+        #expect(facts.isAtAnotherSeat == seat.isElsewhere)
+        #expect(!facts.isRemote)
+    }
+
+    /// Catches a program that serves people afar and says so nowhere but in its name.
+    @Test(arguments: [("xrdp-sesman", true), ("sshd", true), ("sudo", false)])
+    func services(service: String, isRemote: Bool) {
+        #expect(Machine().facts(service: service).isRemote == isRemote)
     }
 
     /// Catches a remote session that is not seen: in it, outside of it by `systemd-run --user`, or with a session that
@@ -123,7 +168,7 @@ import Testing
 
     /// Catches paths that are wrong on a real machine, where nothing would ever be found.
     @Test func thisProcess() {
-        let facts = CallerFacts.current(remoteHost: Array("192.0.2.1".utf8))
+        let facts = CallerFacts.current(remoteHost: Array("192.0.2.1".utf8), service: [])
         #expect(facts.realUID == getuid())
         #expect(facts.isRemote)
     }

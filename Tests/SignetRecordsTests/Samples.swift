@@ -28,6 +28,8 @@ enum Sample {
     static let boot = BootIdentity(high: 0x0102_0304_0506_0708, low: 0x1112_1314_1516_1718)
     static let reader = ReaderIdentity(driver: Array("elan".utf8), device: Array("0".utf8))
 
+    static let place = ReaderPlace(bus: .usb, attachment: .fixed, path: Array("pci0/usb2/9".utf8))
+
     static func wrapped(from first: UInt8) -> WrappedKey {
         WrappedKey(
             cost: .floor, salt: bytes(16, from: first), nonce: bytes(24, from: first), sealed: bytes(80, from: first))!
@@ -43,7 +45,7 @@ enum Sample {
             pinSetByAdministrator: true,
             approvals: [
                 Approval(
-                    reader: reader, generation: 7,
+                    reader: reader, place: place, generation: 7,
                     prints: [
                         ApprovedPrint(digest: digest(from: 1), presence: .host),
                         ApprovedPrint(digest: digest(from: 2), presence: .onReader),

@@ -37,18 +37,26 @@ private func encodeWhole(_ template: [UInt8]) throws -> Int {
 
 private let identity = ReaderIdentity(driver: Array("aes3500".utf8), device: Array("0".utf8))
 
+private let places = [
+    ReaderPlace(bus: .usb, attachment: .fixed, path: Array("pci0000:00/0000:00:14.0/usb2/9".utf8)),
+    ReaderPlace(bus: .spi, attachment: .removable, path: [UInt8](repeating: 97, count: ReaderPlace.pathLimit)),
+    .virtual, .nowhere,
+]
+
 private func descriptions() -> [ReaderDescription] {
     (0..<16).map { (bits: Int) -> ReaderDescription in
         return ReaderDescription(
-            identity: identity, name: Array("AuthenTec".utf8), stages: UInt8(bits * 17), swipes: bits & 1 != 0,
-            identifies: bits & 2 != 0, storesPrints: bits & 4 != 0, listsPrints: bits & 8 != 0)
+            identity: identity, place: places[bits % places.count], name: Array("AuthenTec".utf8),
+            stages: UInt8(bits * 17), swipes: bits & 1 != 0, identifies: bits & 2 != 0, storesPrints: bits & 4 != 0,
+            listsPrints: bits & 8 != 0)
     }
 }
 
 /// Requests without a template, each kind at least once.
 private func requests() throws -> [SensorRequest] {
     [
-        .list, .begin(identity), .begin(ReaderIdentity(driver: [120], device: [])), .open, .arm, .cancel,
+        .list, .begin(identity, path: Array("pci0/usb2/9".utf8)),
+        .begin(ReaderIdentity(driver: [120], device: []), path: []), .open, .arm, .cancel,
         .enroll(try finger(7), userName: Array("tester".utf8), day: 20_786),
         .enroll(try finger(1), userName: [UInt8](repeating: 97, count: 255), day: .max), .delete(index: 0),
         .delete(index: SensorMessage.galleryLimit - 1), .close,
@@ -109,6 +117,18 @@ private func events() -> [SensorEvent] {
     @Test func oneMessageByHand() throws {
         #expect(try packet(SensorRequest.delete(index: 5)) == [1, 8, 4, 0, 0, 0, 10, 1, 0, 5])
         #expect(try packet(SensorEvent.cancelled(fingerSeen: true)) == [1, 75, 4, 0, 0, 0, 16, 1, 0, 1])
+        let reader = ReaderIdentity(driver: [120], device: [48])
+        #expect(
+            try packet(SensorRequest.begin(reader, path: [49, 45]))
+                == [1, 2, 13, 0, 0, 0, 1, 1, 0, 120, 2, 1, 0, 48, 23, 2, 0, 49, 45])
+        let place = ReaderPlace(bus: .usb, attachment: .removable, path: [49])
+        let description = ReaderDescription(
+            identity: reader, place: place, name: [], stages: 5, swipes: true, identifies: false, storesPrints: false,
+            listsPrints: false)
+        #expect(
+            try packet(SensorEvent.reader(description))
+                == [1, 65, 31, 0, 0, 0, 1, 1, 0, 120, 2, 1, 0, 48, 21, 1, 0, 2, 22, 1, 0, 2, 23, 1, 0, 49]
+                + [3, 0, 0, 4, 1, 0, 5, 5, 1, 0, 1])
     }
 
     /// Catches a decoder that takes less than the whole message, or reads past its end.

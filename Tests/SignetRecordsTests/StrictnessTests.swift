@@ -133,7 +133,7 @@ import Testing
         identity.publicKey = bytes(31)
         #expect(failure { () throws(RecordError) in try identity.encoded() } == .malformed)
         let unordered = Approval(
-            reader: Sample.reader, generation: 0,
+            reader: Sample.reader, place: Sample.place, generation: 0,
             prints: [
                 ApprovedPrint(digest: Sample.digest(from: 2), presence: .host),
                 ApprovedPrint(digest: Sample.digest(from: 1), presence: .host),
@@ -168,7 +168,8 @@ import Testing
         identity.approvals = (0..<16).map { number in
             Approval(
                 reader: ReaderIdentity(driver: bytes(64), device: bytes(128, from: UInt8(number))),
-                generation: .max, prints: prints, signature: bytes(64), madeAt: .max)
+                place: ReaderPlace(bus: .usb, attachment: .unknown, path: bytes(255)), generation: .max, prints: prints,
+                signature: bytes(64), madeAt: .max)
         }
         let encoded = try identity.encoded()
         #expect(encoded.count <= IdentityRecord.byteLimit)

@@ -223,7 +223,7 @@ extension SensorTests {
             let stage = try Stage()
             let identity = ReaderIdentity(driver: Array("virtual_device".utf8), device: Array("0".utf8))
             var helper = try helper(stage)
-            try send([.begin(identity), .open], to: &helper)
+            try send([.begin(identity, path: []), .open], to: &helper)
             helper.hangUp()
             // The first thing to come of it is its end.
             var ended = false
@@ -240,7 +240,7 @@ extension SensorTests {
             var helper = try HelperProcess(
                 path: Array(stage.virtual("FP_VIRTUAL_DEVICE_STORAGE").utf8), arguments: [],
                 packetLimit: SensorMessage.packetLimit)
-            try send([.begin(identity), .open], to: &helper)
+            try send([.begin(identity, path: []), .open], to: &helper)
             for _ in 0..<500 where !FileManager.default.fileExists(atPath: stage.socketPath) { usleep(5_000) }
             let start = Date()
             if asked {

@@ -74,8 +74,8 @@ extension SensorTests {
         /// Catches an opening that believes another reader, another gallery, or an answer to another question.
         @Test func liesWhileOpening() throws {
             let other = ReaderDescription(
-                identity: ReaderIdentity(driver: [120], device: [48]), name: [97], stages: 5, swipes: false,
-                identifies: true, storesPrints: false, listsPrints: false)
+                identity: ReaderIdentity(driver: [120], device: [48]), place: .virtual, name: [97], stages: 5,
+                swipes: false, identifies: true, storesPrints: false, listsPrints: false)
             let lies: [[SensorEvent]] = [
                 [.reader(other), .opened(presence: [.host], foreignPrints: 0)],
                 [.reader(Self.description), .opened(presence: [], foreignPrints: 0)],

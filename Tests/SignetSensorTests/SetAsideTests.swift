@@ -92,7 +92,9 @@ extension SensorTests {
             let typing = field.press("1234e", after: 50)
             let start = Date()
             var stop: SensorStop?
-            do { _ = try sensor.open(Self.identity, for: set, gallery: [0], beside: &field) } catch { stop = error }
+            do { _ = try sensor.open(Self.identity, at: .virtual, for: set, gallery: [0], beside: &field) } catch {
+                stop = error
+            }
             #expect(stop == .setAside(.answered))
             #expect(Date().timeIntervalSince(start) < 0.2)
             sensor.startClosing()
@@ -114,9 +116,9 @@ extension SensorTests {
             let typing = field.press("e", after: 50)
             let start = Date()
             var stop: SensorStop?
-            do { _ = try sensor.open(Self.identity, for: big, gallery: Array(0..<10), beside: &field) } catch {
-                stop = error
-            }
+            do {
+                _ = try sensor.open(Self.identity, at: .virtual, for: big, gallery: Array(0..<10), beside: &field)
+            } catch { stop = error }
             #expect(stop == .setAside(.answered))
             #expect(Date().timeIntervalSince(start) < 0.3)
             typing.join()
@@ -132,7 +134,7 @@ extension SensorTests {
                 field.press("l")
                 #expect(throws: SensorStop.setAside(.left)) { try sensor.readers(beside: &field) }
                 #expect(try sensor.readers(beside: &field).count == 1)
-                _ = try sensor.open(Self.identity, for: none, gallery: [], beside: &field)
+                _ = try sensor.open(Self.identity, at: .virtual, for: none, gallery: [], beside: &field)
                 sensor.close()
             }
         }

@@ -166,8 +166,8 @@ extension ReaderIdentity {
 extension ReaderDescription {
     /// The same as a stand-in tells it.
     static let plainVirtual = ReaderDescription(
-        identity: .plainVirtual, name: [97], stages: 5, swipes: false, identifies: true, storesPrints: false,
-        listsPrints: false)
+        identity: .plainVirtual, place: .virtual, name: [97], stages: 5, swipes: false, identifies: true,
+        storesPrints: false, listsPrints: false)
 }
 
 extension Stage {

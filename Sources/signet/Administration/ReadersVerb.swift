@@ -6,8 +6,11 @@ extension Command {
     /// `signet readers`.
     static let readers = Command(
         "readers", "list the fingerprint readers that are there",
-        options: [Option("--supported", "say which readers are supported"), .json],
-        details: "Exit status 0: there is a reader; 5: there is none, or it cannot be asked."
+        options: [Option("--supported", "say which readers are supported"), .user, .json],
+        details: """
+            Says where each reader is, who compares, whose prints it has and who uses it now, and warns of readers whose \
+            word goes less far. Exit status 0: there is a reader; 5: there is none, or it cannot be asked.
+            """
     ) { (invocation) throws(Failure) in
         if invocation.has(Option("--supported", "")) {
             invocation.answer(SupportedAnswer(), text: SupportedAnswer.text(width: Sheet.width))
@@ -16,13 +19,14 @@ extension Command {
         // The helper is started as root, as an authentication would start it.
         try TargetUser.requireRoot(.ofThisProcess)
         let configuration = Machine.configuration()
-        let presence = AdministratorLedger.readers(configuration)
+        let asker = try ReadersVerb.asker(invocation)
         let isStandIn = StandInReader.isConfigured(configuration)
-        switch presence {
+        switch AdministratorLedger.readers(configuration) {
         case .present(let found):
+            let reports = ReadersSurvey(configuration, for: asker).look(at: found)
             invocation.answer(
-                ReadersAnswer(presence, isStandIn: isStandIn),
-                text: ReadersText.table(found, isStandIn: isStandIn, width: Sheet.width))
+                ReadersReportAnswer(reports, isStandIn: isStandIn),
+                text: ReadersText.table(reports, isStandIn: isStandIn, width: Sheet.width))
             return .yes
         case .problem(let problem):
             throw Failure(.readerNotAvailable, problem.words, hint: problem.remedy)
@@ -30,18 +34,135 @@ extension Command {
     }
 }
 
+private enum ReadersVerb {
+    /// Whose prints are "yours": nobody's, where root asks for nobody.
+    static func asker(_ invocation: Invocation) throws(Failure) -> TargetUser? {
+        if invocation.value(of: .user) != nil { return try Machine.target(invocation) }
+        return try? Machine.target(invocation)
+    }
+}
+
 enum ReadersText {
-    static func table(_ readers: [ReaderDescription], isStandIn: Bool, width: Int) -> String {
-        let rows = readers.map { reader in
+    /// A row for each reader, and below the table what there is to say against each.
+    static func table(_ reports: [ReaderReport], isStandIn: Bool, width: Int) -> String {
+        let rows = reports.map { report in
             [
-                Output.text(reader.name), Output.text(reader.identity.driver), reader.swipes ? "swipe" : "press",
-                "\(reader.stages)", reader.storesPrints ? "reader" : "host", reader.identity.isVirtual ? "virtual" : "",
+                Output.text(report.description.name), report.description.place.words, report.description.matching,
+                report.prints.words, report.holders.isEmpty ? "nobody" : report.holders.joined(separator: ", "),
             ]
         }
-        let table = Sheet.table(["Name", "Driver", "Touch", "Stages", "Prints on", "Note"], rows, width: width)
-        guard isStandIn else { return table }
-        return table
-            + Sheet.hanging("", "This is a \(StandInReader.label): the configuration names its helper.", width: width)
+        var text = Sheet.table(["Name", "Where", "Compares", "Prints", "In use by"], rows, width: width)
+        for report in reports {
+            for remark in remarks(on: report) { text += "\n" + remark.text(width: width) }
+        }
+        for (index, report) in reports.enumerated()
+        where reports[..<index].contains(where: { $0.description.identity == report.description.identity }) {
+            text += "\n" + Sheet.hanging("", "\(report.description.label): \(ReaderReport.twin)", width: width)
+        }
+        if isStandIn {
+            text +=
+                "\n"
+                + Sheet.hanging(
+                    "", "This is a \(StandInReader.label): the configuration names its helper.", width: width)
+        }
+        return text
+    }
+
+    private struct Remark {
+        let words: String
+        let remedy: String?
+
+        func text(width: Int) -> String {
+            Sheet.hanging("", words, width: width)
+                + (remedy.map { Sheet.remedy($0, indent: 2, width: width) } ?? "")
+        }
+    }
+
+    private static func remarks(on report: ReaderReport) -> [Remark] {
+        let label = report.description.label
+        var remarks: [Remark] = []
+        if let distrust = report.distrust {
+            remarks.append(Remark(words: "\(label) is not used: \(distrust.words)", remedy: distrust.remedy))
+        }
+        let concern = report.concern
+        remarks.append(
+            Remark(
+                words: "\(concern.isWarning ? "warning: " : "")\(label): \(concern.words)",
+                remedy: concern.isWarning ? concern.remedy : nil))
+        if let missing = report.prints.missing, missing > 0 {
+            remarks.append(
+                Remark(
+                    words: "\(label): \(missing) \(missing == 1 ? "print is" : "prints are") gone from its memory",
+                    remedy: "sudo signet status --all"))
+        }
+        if let foreign = report.prints.foreign, foreign > 0 {
+            remarks.append(
+                Remark(
+                    words: "\(label): foreign prints were enrolled by another system or program, and match for nobody",
+                    remedy: nil))
+        }
+        return remarks
+    }
+}
+
+extension ReaderReport {
+    /// What is said of a second reader of one identity.
+    static let twin = "a second reader that looks the same is there; only the one at the approved port is asked"
+}
+
+/// What `readers --json` answers.
+struct ReadersReportAnswer: Encodable, Equatable {
+    struct Reader: Encodable, Equatable {
+        let name: String
+        let driver: String
+        let device: String
+        /// "press" or "swipe".
+        let kind: String
+        let stages: Int
+        /// Where prints live: "host" or "reader".
+        let prints: String
+        let listsPrints: Bool
+        let isVirtual: Bool
+        let isStandIn: Bool
+        let place: Place
+        /// Why it is not used for where it is.
+        let refused: String?
+        let inUseBy: [String]
+        let yourPrints: Int?
+        let othersPrints: Int
+        let foreignPrints: Int?
+        let missingPrints: Int?
+        let concern: String
+        let warning: Bool
+        let text: String
+    }
+
+    struct Place: Encodable, Equatable {
+        /// "usb", "spi", "virtual" or "unknown".
+        let bus: String
+        /// "fixed", "removable" or "unknown".
+        let port: String
+        let path: String
+    }
+
+    let readers: [Reader]
+    let standInReader: Bool
+
+    init(_ reports: [ReaderReport], isStandIn: Bool) {
+        standInReader = isStandIn
+        readers = reports.map { report in
+            let reader = ReaderAnswer(report.description, isStandIn: isStandIn)
+            let place = report.description.place
+            return Reader(
+                name: reader.name, driver: reader.driver, device: reader.device, kind: reader.kind,
+                stages: reader.stages, prints: reader.prints, listsPrints: report.description.listsPrints,
+                isVirtual: reader.isVirtual, isStandIn: isStandIn,
+                place: Place(bus: place.bus.code, port: place.attachment.code, path: Output.text(place.path)),
+                refused: report.distrust?.code, inUseBy: report.holders, yourPrints: report.prints.yours,
+                othersPrints: report.prints.others, foreignPrints: report.prints.foreign,
+                missingPrints: report.prints.missing, concern: report.concern.code,
+                warning: report.concern.isWarning, text: report.concern.words)
+        }
     }
 }
 

@@ -108,7 +108,10 @@ enum StatusText {
         switch readers {
         case .problem(let problem): return Sheet.Row(label: "Reader", state: problem.words + mark)
         case .present(let found):
-            let names = found.map { Output.text($0.name) }.joined(separator: ", ")
+            let names = found.map { reader in
+                let name = Output.text(reader.name)
+                return [.usb, .spi].contains(reader.place.bus) ? "\(name), \(reader.place.words)" : name
+            }.joined(separator: "; ")
             return Sheet.Row(label: "Reader", state: names + mark)
         }
     }

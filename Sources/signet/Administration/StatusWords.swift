@@ -20,6 +20,8 @@ extension FingerClosure {
         case .remote: "remote"
         case .lidClosed: "lid_closed"
         case .background: "background"
+        case .anotherSeat: "another_seat"
+        case .readerNotTrusted(let distrust): distrust.code
         case .readerNotAvailable(let problem): problem.code
         case .triesUsedUp: "tries_used_up"
         case .notTouched: "not_touched"
@@ -41,9 +43,31 @@ extension FingerClosure {
         case .remote: "the session is remote"
         case .lidClosed: "the lid is closed"
         case .background: "the program is in the background"
+        case .anotherSeat: "the session is not at the machine's screen"
+        case .readerNotTrusted(let distrust): distrust.words
         case .readerNotAvailable(let problem): problem.words
         case .triesUsedUp: "the tries are used up"
         case .notTouched: "nobody touched the reader"
+        }
+    }
+}
+
+extension ReaderDistrust {
+    var code: String {
+        switch self {
+        case .outside: "reader_outside"
+        case .moved: "reader_moved"
+        case .unplaced: "reader_unplaced"
+        case .virtual: "no_stand_in"
+        }
+    }
+
+    var words: String {
+        switch self {
+        case .outside: "the reader is at an outside port"
+        case .moved: "the reader is at another port than when it was approved"
+        case .unplaced: "where the reader is cannot be told"
+        case .virtual: "the prints are for a stand-in reader, and none is configured"
         }
     }
 }
@@ -203,6 +227,7 @@ extension Attention {
         case .pinDisabled: "pin_disabled"
         case .enrollmentChanged: "enrollment_changed"
         case .notApproved: "not_approved"
+        case .readerMoved: "reader_moved"
         case .fingerLockedOut: "finger_locked_out"
         case .pinSetByAdministrator: "pin_set_by_administrator"
         case .noRecoveryCode: "no_recovery_code"
@@ -221,6 +246,7 @@ extension Attention {
         case .pinDisabled: "the PIN is disabled"
         case .enrollmentChanged(let change): "the fingerprints were changed (\(change.words))"
         case .notApproved: "the fingerprints are not activated with the PIN"
+        case .readerMoved: ReaderDistrust.moved.words
         case .fingerLockedOut(let failures): "fingerprints are off after \(failures) failed tries"
         case .pinSetByAdministrator: "an administrator set the PIN"
         case .noRecoveryCode: "there is no recovery code"
@@ -258,7 +284,7 @@ extension Attention {
         case .renamed: "sudo signet user adopt --user \(user)"
         case .notSetUp: "sudo signet pin set --user \(user)"
         case .pinDisabled: "sudo signet lockout reset --pin --user \(user)"
-        case .enrollmentChanged, .notApproved: "sudo signet activate --user \(user)"
+        case .enrollmentChanged, .notApproved, .readerMoved: "sudo signet activate --user \(user)"
         case .fingerLockedOut: "sudo signet verify --user \(user)"
         case .pinSetByAdministrator: "sudo signet pin change --user \(user)"
         case .noRecoveryCode: "sudo signet recovery-code new --user \(user)"

@@ -33,6 +33,9 @@ extension Failure {
             self.init(.no, "the terminal could not be read", hint: "run it in the foreground of a terminal")
         case .ledger(let failure): self.init(failure, target)
         case .reader(let problem): self.init(problem)
+        case .readerNotTrusted(let distrust): self.init(distrust)
+        case .activateFirst(.readerNotTrusted(let distrust)):
+            self.init(.no, distrust.words, hint: "approve it there with \"sudo signet activate\"")
         case .activateFirst(let closure):
             self.init(
                 .no, "\(whose) fingerprints \(closure.isChange ? "were changed" : "are not switched on")",
@@ -128,6 +131,11 @@ extension Failure {
                 .busy, "somebody else changed signet's record for \(target.text) meanwhile, and nothing was done",
                 hint: "see \"sudo signet status\", and run it again")
         }
+    }
+
+    /// The reader's place.
+    init(_ distrust: ReaderDistrust) {
+        self.init(.readerNotAvailable, distrust.words, hint: distrust.remedy)
     }
 
     /// The reader.

@@ -127,6 +127,8 @@ struct AdministratorVerbTests {
             .enrollmentChanged(EnrollmentChange(added: 0, removed: 0)), .biometryLockout(limit: 5),
             .pinRequiredAfterBoot, .pinNeverUsed,
             .pinRequiredStale, .remote, .lidClosed, .background, .triesUsedUp, .notTouched,
+            .anotherSeat, .readerNotTrusted(.outside), .readerNotTrusted(.moved), .readerNotTrusted(.unplaced),
+            .readerNotTrusted(.virtual),
         ]
         let problems = (1...13).compactMap { ReaderProblem(rawValue: $0) }
         let faults: [RecordFault] = [.damaged, .foreign, .otherUser, .renamed, .newer, .missing, .unsafe, .keyLost]

@@ -8,7 +8,7 @@ import Testing
 struct StatusOutputTests {
     private let now: Int64 = 1_796_040_000
     private let reader = ReaderDescription(
-        identity: ReaderIdentity(driver: Array("elanmoc".utf8), device: Array("0".utf8)),
+        identity: ReaderIdentity(driver: Array("elanmoc".utf8), device: Array("0".utf8)), place: .nowhere,
         name: Array("Elan match-on-chip".utf8), stages: 8, swipes: false, identifies: true, storesPrints: true,
         listsPrints: true)
 
@@ -53,8 +53,9 @@ struct StatusOutputTests {
         machine.isStandIn = true
         #expect(StatusText.page(usable, machine, now: now, width: 80).contains("stand-in reader"))
         #expect(Output.json(StatusAnswer(usable, isStandIn: true)).contains("\"stand_in_reader\":true"))
-        #expect(ReadersText.table([reader], isStandIn: true, width: 80).contains("stand-in reader"))
-        #expect(!ReadersText.table([reader], isStandIn: false, width: 80).contains("stand-in"))
+        let report = ReaderReport(description: reader, distrust: nil, holders: [], prints: ReaderPrints())
+        #expect(ReadersText.table([report], isStandIn: true, width: 80).contains("stand-in reader"))
+        #expect(!ReadersText.table([report], isStandIn: false, width: 80).contains("stand-in"))
     }
 
     // Would catch: what needs somebody standing below the fold, without its command, or with somebody else's name in it.

@@ -115,21 +115,23 @@ final class RecordedReader: StandInReader {
     /// Whether recordings can be replayed here.
     static let canReplay = recordings != nil && access("/usr/bin/umockdev-run", X_OK) == 0
 
-    /// Starts the replay of an ioctl recording, such as `aes3500`.
-    init(_ name: String) throws {
+    /// Starts the replay of an ioctl recording, such as `aes3500`; `edited` may put the device elsewhere under /sys.
+    init(_ name: String, edited edit: (String) -> String = { $0 }) throws {
         guard let recordings = RecordedReader.recordings else { throw HarnessError("there are no recordings") }
         folder = try World.scratchFolder()
         let source = "\(recordings)/\(name)"
         guard let line = try File.read("\(source)/capture.ioctl").split(separator: "\n").first,
             line.hasPrefix("@DEV ")
         else { throw HarnessError("\(name) is no ioctl recording") }
+        let device = "\(folder)/device"
+        try File.write(edit(try File.read("\(source)/device")), to: device, mode: 0o644)
         var environment = Child.environment
         environment["TMPDIR"] = folder
         let tell =
             "printf '%s\\n' \"$UMOCKDEV_DIR\" \"$LD_PRELOAD\" > \(folder)/new && mv \(folder)/new \(folder)/testbed"
         testbed = try Child(
             [
-                "umockdev-run", "-d", "\(source)/device", "-i", "\(line.dropFirst(5))=\(source)/capture.ioctl", "--",
+                "umockdev-run", "-d", device, "-i", "\(line.dropFirst(5))=\(source)/capture.ioctl", "--",
                 "sh", "-c", "\(tell) && exec sleep infinity",
             ], environment: environment, attachment: .pipes)
         let end = monotonicMilliseconds() + 10_000

@@ -8,6 +8,9 @@ enum Offer {
     static let begun = "] PIN: "
     static let touch = "Touch the reader or type your PIN: "
     static let pin = "Type your PIN: "
+    static let pinRemote = "Type your PIN (this session is remote): "
+    static let pinElsewhere = "Type your PIN (this session is not at the machine's screen): "
+    static let pinUnderLid = "Type your PIN (the lid is closed): "
     /// "Not recognised", and from the second time on "Still not recognised".
     static let refused = "ot recognised. Touch again or type your PIN:"
     /// Where only a finger will do.

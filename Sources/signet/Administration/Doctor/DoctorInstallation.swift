@@ -69,36 +69,6 @@ extension Doctor {
         }
         return [Doctor.line("helper", problem)]
     }
-
-    func readerLines() -> [DoctorLine] {
-        guard SafePath.problem(with: loaded.configuration.sensorHelper ?? Machine.sensorPath, .program) == nil else {
-            return []
-        }
-        var lines: [DoctorLine] = []
-        switch AdministratorLedger.readers(loaded.configuration) {
-        case .problem(let problem):
-            let level: DoctorLine.Level = problem == .helperFailed ? .fail : .warn
-            lines.append(DoctorLine(level, "reader", problem.words, remedy: problem.remedy))
-        case .present(let readers):
-            for reader in readers {
-                let name = "\(Output.text(reader.name)) (\(Output.text(reader.identity.driver)))"
-                lines.append(
-                    reader.identity.isVirtual
-                        ? DoctorLine(
-                            .warn, "reader", "\(name) is virtual: it says \"match\" to whoever holds its socket",
-                            remedy: "use it for tests only")
-                        : .ok("reader", name))
-            }
-        }
-        // D-Bus starts fprintd whenever a program asks for it, and a reader that it has claimed cannot be opened.
-        if PlainFile.exists("/usr/share/dbus-1/system-services/net.reactivated.Fprint.service") {
-            lines.append(
-                DoctorLine(
-                    .note, "fprintd", "is installed too; while it holds the reader, Signet asks for the PIN",
-                    remedy: "where nothing else needs it: sudo systemctl mask fprintd"))
-        }
-        return lines
-    }
 }
 
 /// The module's file.

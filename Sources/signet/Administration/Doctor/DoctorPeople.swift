@@ -29,15 +29,23 @@ extension Doctor {
     static func lines(_ service: String, _ findings: [StackFinding]) -> [DoctorLine] {
         let subject = "pam \(Output.text(Array(service.utf8)))"
         if findings.isEmpty { return [.ok(subject, "only Signet's yes lets anybody in")] }
-        return findings.map { finding in
-            let level: DoctorLine.Level =
-                switch finding.severity {
-                case .failure: .fail
-                case .warning: .warn
-                case .note: .note
-                }
-            return DoctorLine(level, subject, finding.sentence, remedy: finding.remedy)
-        }
+        let rival =
+            findings.contains { $0.isAbout("pam_fprintd.so") }
+            ? [
+                DoctorLine(
+                    .warn, subject, "pam_fprintd and Signet want the same reader: who comes second finds it in use",
+                    remedy: "take pam_fprintd.so out of this service's files")
+            ] : []
+        return rival
+            + findings.map { finding in
+                let level: DoctorLine.Level =
+                    switch finding.severity {
+                    case .failure: .fail
+                    case .warning: .warn
+                    case .note: .note
+                    }
+                return DoctorLine(level, subject, finding.sentence, remedy: finding.remedy)
+            }
     }
 
     /// Who would be shut out: administrators without a PIN where sudo asks Signet, root where su or login does.
@@ -109,5 +117,15 @@ enum Groups {
             }
         }
         return names.sorted()
+    }
+}
+
+extension StackFinding {
+    /// Whether it is that another proof's module of this name grants, or is needed, in Signet's stack.
+    func isAbout(_ module: String) -> Bool {
+        switch matter {
+        case .otherProofGrants(let name, _), .otherProofNeededToo(let name): name.elementsEqual(module.utf8)
+        default: false
+        }
     }
 }

@@ -1,0 +1,112 @@
+internal import SignetEngine
+internal import SignetPlatform
+internal import SignetPolicy
+
+// What is said of readers, and the stable names that JSON has for the same.
+
+extension ReaderPlace {
+    /// Where it is, in two or three words.
+    var words: String {
+        let port = Output.text(Array(port))
+        switch (bus, attachment) {
+        case (.virtual, _): return "virtual"
+        case (.other, _): return "unknown"
+        case (_, .removable): return port.isEmpty ? "outside" : "outside, port \(port)"
+        case (_, .fixed): return "built in"
+        case (_, .unknown): return port.isEmpty ? "unknown" : "port \(port)"
+        }
+    }
+}
+
+extension ReaderBus {
+    var code: String {
+        switch self {
+        case .virtual: "virtual"
+        case .usb: "usb"
+        case .spi: "spi"
+        case .other: "unknown"
+        }
+    }
+}
+
+extension PortAttachment {
+    var code: String {
+        switch self {
+        case .fixed: "fixed"
+        case .removable: "removable"
+        case .unknown: "unknown"
+        }
+    }
+}
+
+extension ReaderDescription {
+    /// Who compares, and whether prints in the reader's memory can be told.
+    var matching: String {
+        if !storesPrints { return "host" }
+        return listsPrints ? "chip, lists" : "chip, cannot list"
+    }
+
+    /// "Elan MOC Sensors (elanmoc)".
+    var label: String { "\(Output.text(name)) (\(Output.text(identity.driver)))" }
+}
+
+extension ReaderPrints {
+    /// "2 yours, 1 another's, 3 foreign"; "none" where there is nothing.
+    var words: String {
+        var parts: [String] = []
+        if let yours, yours > 0 { parts.append("\(yours) yours") }
+        if others > 0 { parts.append("\(others) \(yours == nil ? "Signet's" : "of others")") }
+        if let foreign, foreign > 0 { parts.append("\(foreign) foreign") }
+        return parts.isEmpty ? "none" : parts.joined(separator: ", ")
+    }
+}
+
+extension ReaderConcern {
+    var code: String {
+        switch self {
+        case .lowThreshold: "low_threshold"
+        case .noErrorRates: "no_error_rates"
+        case .unauthenticatedChip: "unauthenticated_chip"
+        case .unknownDriver: "unknown_driver"
+        case .virtual: "virtual"
+        }
+    }
+
+    /// What it is, after the reader's name and a colon.
+    var words: String {
+        switch self {
+        case .lowThreshold(let score):
+            "its driver takes a score of \(score) for a match, where 40 is usual, and publishes no error rates"
+        case .noErrorRates: "no error rates are published for it"
+        case .unauthenticatedChip:
+            "the chip itself says whether the finger was right, and need not prove that it is the chip; "
+                + "no error rates are published"
+        case .unknownDriver: "nothing is known of how well its driver tells fingers apart"
+        case .virtual: "it is virtual, and says \"match\" to whoever holds its socket"
+        }
+    }
+
+    /// What to do about it.
+    var remedy: String {
+        switch self {
+        case .lowThreshold, .unknownDriver:
+            "where that is too little, write \"finger_limit = 1\" or \"finger = no\" into the configuration"
+        case .unauthenticatedChip: "keep \"readers = internal\", and the case closed"
+        case .noErrorRates: "see \"signet readers\""
+        case .virtual: "use it for tests only"
+        }
+    }
+}
+
+extension ReaderDistrust {
+    /// What an administrator may do about it.
+    var remedy: String {
+        let path = Output.text(ConfigurationLoader.standardPath)
+        switch self {
+        case .outside: return "unplug it, or write \"readers = any\" into \(path), see signet.conf(5)"
+        case .unplaced: return "use another reader, or write \"readers = any\" into \(path), see signet.conf(5)"
+        case .moved: return "sudo signet activate"
+        case .virtual: return "connect a real reader"
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import Testing
+
+/// What `signet readers` says of readers that are there.
+@Suite(.serialized, .inWorld, .withProduct) struct ReadersTableTests {
+    // Would catch prints of somebody else that are called yours, a foreign print that nobody is told of, and one of yours
+    // that is gone from the reader's memory.
+    @Test func whosePrintsThereAre() throws {
+        try Enrolled.with(.storage) { alice in
+            // A new process of the virtual reader starts with an empty memory.
+            alice.reader.forget()
+            let table = try Terminal(["signet", "readers"], environment: alice.asUser)
+            try alice.reader.insert("stranger")
+            #expect(try table.finish(within: 20) == 0)
+            let said = table.transcript
+            #expect(said.contains("1 yours, 1 foreign"), "\(said)")
+            #expect(said.contains("1 print is gone from its memory"), "\(said)")
+            #expect(said.contains("chip, lists") && said.contains("nobody"), "\(said)")
+
+            let bob = try alice.another(finger: nil)
+            let others = try Command.run(["signet", "readers", "--json"], environment: bob.asUser)
+            #expect(
+                others.output.contains("\"your_prints\":0") && others.output.contains("\"others_prints\":1"),
+                "\(others.output)")
+        }
+    }
+
+    // Would catch a list that takes the reader away from a prompt, or does not say who has it.
+    @Test(arguments: [VirtualReader.Kind.plain, .storage]) func whoUsesIt(_ kind: VirtualReader.Kind) throws {
+        try Enrolled.with(kind) { alice in
+            let terminal = try alice.sudo()
+            try alice.arm(terminal)
+            let table = try Command.run(["signet", "readers"], environment: alice.asUser)
+            #expect(table.output.contains("sudo on pts/"), "\(table.output)")
+            #expect(table.output.contains("virtual") && table.output.contains("1 yours"), "\(table.output)")
+            try alice.reader.scan(Enrolled.finger)
+            #expect(try terminal.ended().isGranted, "\(terminal.transcript)")
+        }
+    }
+}
