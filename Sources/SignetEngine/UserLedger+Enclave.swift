@@ -95,8 +95,9 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
 
     /// An administrator accepts records restored from a backup as those in force; false where they are already.
     ///
-    /// What was undone with them (failures, a changed PIN, a deleted finger) is undone for good. A single record that
-    /// does not fit the others is the store's fault to tell, and not accepted by this.
+    /// What was undone with them (failures, a changed PIN, a deleted finger) is undone for good, and so fingers stay
+    /// closed until the PIN approves them anew (rule 5). A single record that does not fit the others is the store's
+    /// fault to tell, and not accepted by this.
     package mutating func acceptOlderRecords() throws(LedgerFailure) -> Bool {
         let accepted = try hold { (ledger) throws(LedgerFailure) -> Bool in
             guard var state = try ledger.loadUnchecked() else { throw .recordUnusable }
@@ -111,6 +112,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
                 guard error == .enclave(.noCounter) else { throw ledger.failed(error) }
                 state.attempts.counter = ledger.makeCounter(for: state.identity.owner)
             }
+            state.attempts.rememberOlderRecords(of: state.identity)
             // One more than the TPM has: copies of what was in force until now are older from here on, too.
             try ledger.saveCounting(&state)
             return true
@@ -251,5 +253,13 @@ extension RecordTrouble {
         case .enclaveRequired: self = .enclaveRequired
         case .damaged, .foreign, .otherUser, .renamed, .newer, .missing, .unsafe, .keyLost: return nil
         }
+    }
+}
+
+extension Attempts {
+    /// Closes fingers that were approved: with older records a deleted one may have come back.
+    package mutating func rememberOlderRecords(of identity: IdentityRecord) {
+        guard change == nil, !identity.approvals.isEmpty else { return }
+        change = EnrollmentChange(added: 0, removed: 0)
     }
 }

@@ -22,6 +22,7 @@ extension UserStore {
         guard let (identity, reading) = try recorded() else { return }
         var attempts = reading.attempts
         attempts.counter = counter
+        attempts.rememberOlderRecords(of: identity)
         try openFolder().createAttempts(
             attempts, uid: uid, instance: identity.instance, identities: [try identity.digest()],
             after: reading.sequence, sealer: sealer)
