@@ -125,6 +125,11 @@ package struct Management<
         do throws(LedgerFailure) { return try ledger.loadPrints() } catch { throw .ledger(error) }
     }
 
+    /// Refuses where the prints are kept by somebody else, who alone changes them.
+    func requireOwnPrints() throws(ManagementRefusal) {
+        guard request.configuration.enrollmentSource == .signet else { throw .printsKeptElsewhere }
+    }
+
     /// Tells the journal what was done.
     mutating func done(_ act: ManagementAct) {
         ledger.log.record(.management(act, byAdministrator: request.byAdministrator))

@@ -17,7 +17,8 @@ package enum StoreOpening {
         configuration: Configuration, log: consuming Log
     ) throws(StoreError) -> MachineLedger<Log> {
         let key = try FileEnclave.read(root: root)
-        let store = try UserStore(root: root, uid: uid, userName: userName, masterKey: key)
+        var store = try UserStore(root: root, uid: uid, userName: userName, masterKey: key)
+        if configuration.enrollmentSource == .fprintd { store.elsewhere = FprintdStore(userName: userName) }
         let vault = try SodiumVault(root: root, masterKey: key)
         var log = log
         if !key.isLocked() { log.record(.memoryNotLocked) }

@@ -27,6 +27,8 @@ package struct Configuration: Equatable, Sendable {
     package var argon2MemoryMiB: UInt16 = 64
     /// The sign that each typed character shows on a terminal, one printable ASCII character; nil: nothing is shown.
     package var pinMask: UInt8? = 0x2A
+    /// Where the prints are kept that may be approved.
+    package var enrollmentSource = EnrollmentSource.signet
     /// Absolute path of the reader helper in place of the shipped one; while it is set everything says "stand-in reader".
     package var sensorHelper: [UInt8]?
 

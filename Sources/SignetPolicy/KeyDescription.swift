@@ -12,6 +12,7 @@ package enum ConfigurationKey: UInt8, CaseIterable, Equatable, Sendable {
     case argon2Passes
     case argon2Memory
     case pinMask
+    case enrollmentSource
     case sensorHelper
 }
 
@@ -22,6 +23,8 @@ package enum KeyBounds: Sendable {
     case number(ClosedRange<Int>, unit: String)
     /// One sign, or none.
     case sign
+    /// One of the words of `EnrollmentSource`.
+    case source
     /// An absolute path, or nothing for the shipped program.
     case path
 }
@@ -32,6 +35,7 @@ package enum KeyValue: Equatable, Sendable {
     case number(Int)
     /// A printable ASCII character; nil: nothing is shown.
     case sign(UInt8?)
+    case source(EnrollmentSource)
     /// nil: the shipped program.
     case path([UInt8]?)
 }
@@ -61,6 +65,7 @@ package struct KeyDescription: Sendable {
         case .flag(let flag): flag ? "yes" : "no"
         case .number(let number): "\(number)"
         case .sign(let sign): sign.map { String(UnicodeScalar($0)) } ?? "none"
+        case .source(let source): source.word
         case .path: ""
         }
     }
@@ -71,6 +76,7 @@ package struct KeyDescription: Sendable {
         case .yesOrNo: "yes or no"
         case .number(let range, _): "\(range.lowerBound) to \(range.upperBound)"
         case .sign: "one ASCII sign, or none"
+        case .source: "signet or fprintd"
         case .path: "an absolute path"
         }
     }
@@ -123,6 +129,10 @@ package struct KeyDescription: Sendable {
         case .pinMask:
             KeyDescription(
                 key, "pin_mask", .sign, "What a terminal shows for each character that is typed into Signet's field.")
+        case .enrollmentSource:
+            KeyDescription(
+                key, "enrollment_source", .source,
+                "Whose prints may be switched on: Signet's own, or those that fprintd keeps for GNOME and KDE.")
         case .sensorHelper:
             KeyDescription(
                 key, "sensor_helper", .path,
@@ -147,6 +157,7 @@ extension Configuration {
         case .argon2Passes: .number(Int(argon2Passes))
         case .argon2Memory: .number(Int(argon2MemoryMiB))
         case .pinMask: .sign(pinMask)
+        case .enrollmentSource: .source(enrollmentSource)
         case .sensorHelper: .path(sensorHelper)
         }
     }
@@ -161,6 +172,9 @@ extension Configuration {
             // A terminal shows each of these in one column, which no sign outside ASCII does on every terminal.
             if let sign, sign <= 0x20 || sign >= 0x7F { return false }
             pinMask = sign
+            return true
+        case (.source, .source(let source)):
+            enrollmentSource = source
             return true
         case (.path, .path(let path)):
             sensorHelper = path
@@ -185,7 +199,7 @@ extension Configuration {
         case .pinFreshHours: pinFreshHours = byte
         case .argon2Passes: argon2Passes = byte
         case .argon2Memory: argon2MemoryMiB = UInt16(clamping: number)
-        case .finger, .pinMask, .sensorHelper: return false
+        case .finger, .pinMask, .enrollmentSource, .sensorHelper: return false
         }
         return true
     }

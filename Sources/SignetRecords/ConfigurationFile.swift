@@ -122,6 +122,11 @@ private struct ConfigurationParser {
         case .sign:
             if value.elementsEqual("none".utf8) { return .sign(nil) }
             return value.count == 1 ? value.first.map { .sign($0) } : nil
+        case .source:
+            for source in EnrollmentSource.allCases where value.elementsEqual(source.word.utf8) {
+                return .source(source)
+            }
+            return nil
         case .path:
             if value.isEmpty { return .path(nil) }
             return isSafePath(value) ? .path(Array(value)) : nil

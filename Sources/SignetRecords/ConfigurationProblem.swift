@@ -62,6 +62,7 @@ package struct ConfigurationProblem: Equatable, Sendable {
         switch bounds {
         case .yesOrNo: return "yes or no"
         case .sign: return "one printable ASCII character but \"#\", or none"
+        case .source: return "signet or fprintd"
         case .path: return "an absolute path without \"..\", or empty"
         case .number(let range, let unit):
             let between = "between \(range.lowerBound) and \(range.upperBound)"
