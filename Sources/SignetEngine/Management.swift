@@ -99,7 +99,7 @@ package struct Management<
         }
     }
 
-    private mutating func finish() {
+    mutating func finish() {
         if ledger.openCharge != nil { ledger.abandonCharge() }
         sensor.close()
         sensor.stopListening()

@@ -42,7 +42,7 @@ package enum ManagementRefusal: Error, Equatable, Sendable {
     case noSuchFinger(Finger)
     /// The prints are fprintd's, where the desktop's settings change them.
     case printsKeptElsewhere
-    /// There is nothing to import that is not here already.
+    /// No print was found to import.
     case nothingToImport
     /// There are prints to import, but the reader that made them is not at hand.
     case readersOfPrintsMissing

@@ -37,10 +37,12 @@ extension SensorClient {
         }
     }
 
-    package mutating func open<Watch: FieldWatch & ~Copyable>(
+    /// Opens it, or says why not, without waiting for another program that has it.
+    mutating func openAtOnce<Watch: FieldWatch & ~Copyable>(
         _ reader: ReaderIdentity, for set: borrowing EnrollmentSet, gallery: [Int], beside watch: inout Watch
     ) throws(SensorStop) -> OpenedReader {
         holder = nil
+        claimIsRefused = false
         guard gallery.count <= SensorMessage.galleryLimit else { throw .problem(.unsupported) }
         for index in gallery {
             guard set.entries.indices.contains(index), set.entries[index].reader == reader else {
@@ -84,6 +86,7 @@ extension SensorClient {
         } catch {
             guard case .held(let holder) = error else { return }
             self.holder = holder
+            claimIsRefused = true
             throw .busy
         }
     }
