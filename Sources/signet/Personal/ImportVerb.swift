@@ -15,6 +15,7 @@ extension Command {
             """
     ) { (invocation) throws(Failure) in
         let target = try Machine.target(invocation)
+        guard Machine.configuration().enrollmentSource == .signet else { throw Failure(.printsKeptElsewhere, target) }
         let found = try FprintdPrints.of(target)
         for problem in found.problems {
             Output.message("left out: \(Output.text(problem.path)) \(problem.sentence)")
