@@ -7,7 +7,7 @@ internal import SignetRecords
 extension SensorClient {
     /// Milliseconds for which a busy reader is waited for: fprintd gives one back right after a comparison, and who is to
     /// type a PIN instead is told within a second.
-    private static let busyPatience = 600
+    private static let busyPatience = 450
     /// Milliseconds between two tries to open it.
     private static let busyRest = 150
 

@@ -183,7 +183,8 @@ import Testing
     }
 
     // Would catch files that others can change, or that are not whole, as somebody's finger; and a user who is shut out by them.
-    @Test(arguments: ["owner", "link", "truncated", "writable"]) func anUnsafeStoreLeavesThePIN(_ fault: String) throws {
+    @Test(arguments: ["owner", "link", "truncated", "writable"]) func anUnsafeStoreLeavesThePIN(_ fault: String) throws
+    {
         try with { alice, _ in
             let file = Fprintd.file("7", of: alice.user)
             switch fault {

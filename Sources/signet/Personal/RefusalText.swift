@@ -66,8 +66,8 @@ extension Failure {
         case .printsKeptElsewhere:
             self.init(
                 .no, "\(whose) fingerprints are kept by fprintd on this machine",
-                hint: "change them in the settings of GNOME or KDE, or with fprintd-enroll and fprintd-delete; then run "
-                    + "\"sudo signet activate\"")
+                hint: "change them in the settings of GNOME or KDE, or with fprintd-enroll and fprintd-delete, "
+                    + "then run \"sudo signet activate\"")
         case .nothingToImport:
             self.init(
                 .no, "fprintd keeps no fingerprint of \(target.text) that can be imported",
