@@ -29,7 +29,7 @@ extension EnrollmentSet {
     package borrowing func joining(_ other: borrowing EnrollmentSet, _ indices: [Int]) -> EnrollmentSet? {
         guard let next = nextGeneration, var joined = removing([]) else { return nil }
         for index in indices {
-            guard other.entries.indices.contains(index), let print = other.print(at: index) else { return nil }
+            guard other.entries.indices.contains(index), let print = other.duplicate(of: index) else { return nil }
             let entry = other.entries[index]
             guard let longer = joined.adding(print, as: entry.finger, at: entry.enrolledAt) else { return nil }
             joined = longer
@@ -39,7 +39,7 @@ extension EnrollmentSet {
     }
 
     /// A copy of one print.
-    private borrowing func print(at index: Int) -> EnrolledPrint? {
+    private borrowing func duplicate(of index: Int) -> EnrolledPrint? {
         let entry = entries[index]
         guard let template = withTemplate(of: entry, { bytes in SecretBytes(copying: bytes) }) else { return nil }
         return EnrolledPrint(reader: entry.reader, onReader: entry.onReader, template: template)

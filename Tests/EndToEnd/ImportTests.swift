@@ -195,6 +195,8 @@ import Testing
             case "truncated": try Command.must("truncate", "-s", "20", file)
             default: try Command.must("chmod", "666", file)
             }
+            let doctor = try Command.run(["signet", "doctor"]).output
+            #expect(doctor.replacing(/\s+/, with: " ").contains("fail fprintd \(file) "), "\(doctor)")
             let terminal = try alice.sudo()
             try terminal.waitForPrompt()
             #expect(!terminal.transcript.contains(Offer.touch), "\(terminal.transcript)")

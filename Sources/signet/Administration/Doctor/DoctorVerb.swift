@@ -28,8 +28,8 @@ struct Doctor {
 
     /// Everything, in the order in which it should be mended.
     func lines() -> [DoctorLine] {
-        storeLines() + recordLines() + configurationLines() + moduleLines() + helperLines() + readerLines()
-            + serviceLines() + peopleLines() + surroundingLines()
+        storeLines() + recordLines() + fprintdLines() + configurationLines() + moduleLines() + helperLines()
+            + readerLines() + serviceLines() + peopleLines() + surroundingLines()
     }
 
     /// What is wrong with a component of a path.
