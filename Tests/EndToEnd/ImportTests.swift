@@ -151,6 +151,21 @@ import Testing
         }
     }
 
+    // Would catch a set that fprintd changes by comparing or by being started anew, as a desktop does all day: fingers would be off for nothing.
+    @Test func usingFprintdIsNoChange() throws {
+        try Enrolled.with(finger: nil, lines: FprintdSourceTests.lines) { alice in
+            do {
+                let fprintd = try Fprintd(alice.reader)
+                try fprintd.enroll(Enrolled.finger, for: alice.user)
+                try expectActivationOpens(alice)
+                try fprintd.verify(Enrolled.finger, for: alice.user)
+            }
+            let again = try Fprintd(alice.reader)
+            try again.verify(Enrolled.finger, for: alice.user)
+            #expect(try alice.acceptsFinger())
+        }
+    }
+
     // Would catch a finger that was enrolled, used and removed between two looks: the set is what it was.
     @Test func addingAndRemovingIsSeen() throws {
         try with { alice, fprintd in

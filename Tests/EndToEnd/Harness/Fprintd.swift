@@ -72,6 +72,16 @@ final class Fprintd {
         guard code == 0 else { throw HarnessError("fprintd-enroll ended with \(code):\n\(terminal.transcript)") }
     }
 
+    /// Has it compare a finger, as a screen lock does.
+    func verify(_ finger: String, for user: User) throws {
+        reader.forget()
+        let terminal = try Terminal(["fprintd-verify", user.name])
+        try terminal.waitFor("Verify started!")
+        try reader.scan(finger)
+        try terminal.waitFor("verify-match")
+        _ = try terminal.finish()
+    }
+
     /// Deletes one, as they do.
     func delete(_ name: String, for user: User) throws {
         try Command.must("fprintd-delete", user.name, "-f", name)
