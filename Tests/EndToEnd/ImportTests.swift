@@ -97,6 +97,32 @@ import Testing
         }
     }
 
+    // Would catch a handle to a print in the reader's memory that is not taken for one, or that is taken over although the print is gone.
+    @Test func aPrintInTheReadersMemoryIsTakenOverWhileItIsThere() throws {
+        try Enrolled.with(.storage, finger: nil) { alice in
+            let fprintd = try Fprintd(alice.reader)
+            try fprintd.enroll(Enrolled.finger, for: alice.user, stages: 6)
+            alice.reader.forget()
+            let gone = try alice.signetOnTerminal("import")
+            try gone.waitFor("virtual_device_storage, in the reader")
+            try gone.waitForSecretPrompt("PIN: ")
+            try gone.type(line: Enrolled.pin)
+            #expect(try gone.finish() == 5, "\(gone.transcript)")
+            #expect(gone.transcript.contains("the reader no longer has this fingerprint"), "\(gone.transcript)")
+            #expect(try alice.status().fingerprint.fingers.isEmpty)
+
+            alice.reader.forget()
+            let terminal = try alice.signetOnTerminal("import")
+            try terminal.waitForSecretPrompt("PIN: ")
+            try terminal.type(line: Enrolled.pin)
+            try alice.fill(chip: [Enrolled.finger])
+            try terminal.waitFor("Touch the reader with an enrolled finger.")
+            try alice.reader.scan(Enrolled.finger)
+            #expect(try terminal.finish() == 0, "\(terminal.transcript)")
+            #expect(try alice.acceptsFinger())
+        }
+    }
+
     // Would catch a missing store that is told as damage.
     @Test func nothingToImportIsSaid() throws {
         try Enrolled.with(finger: nil) { alice in

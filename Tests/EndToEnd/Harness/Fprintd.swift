@@ -62,11 +62,15 @@ final class Fprintd {
     }
 
     /// Enrols a finger as the desktop's settings do.
-    func enroll(_ finger: String, as name: String = "right-index-finger", for user: User) throws {
+    ///
+    /// On a reader that identifies, fprintd looks first whether it knows the finger, which is a sixth stage.
+    func enroll(
+        _ finger: String, as name: String = "right-index-finger", for user: User, stages: Int = 5
+    ) throws {
         reader.forget()
         let terminal = try Terminal(["fprintd-enroll", "-f", name, user.name])
         try terminal.waitFor("Enrolling \(name)")
-        try reader.enrol(finger)
+        try reader.enrol(finger, stages: stages)
         try terminal.waitFor("enroll-completed")
         let code = try terminal.finish()
         guard code == 0 else { throw HarnessError("fprintd-enroll ended with \(code):\n\(terminal.transcript)") }
