@@ -1,11 +1,11 @@
 // swift-tools-version:6.2
 import PackageDescription
 
-/// The module that programs load is Embedded Swift: small, without a runtime of its own and without hidden threads. So is
-/// the reader helper, which is started for every touch.
+/// The module that programs load is Embedded Swift: small, without a runtime of its own and without hidden threads. So are
+/// the helpers, which are started for every touch and every PIN.
 ///
-/// Only `pam_signet` and `signet-sensor` are built so, in a scratch path of their own; tests and command line are
-/// ordinary Swift, and so is the helper that the tests start.
+/// Only `pam_signet` and the helpers are built so, in a scratch path of their own; tests and command line are
+/// ordinary Swift, and so are the helpers that the tests start.
 ///
 /// Swift 6.3.1 moves constant arrays out of functions into weak symbols that it numbers anew in each Embedded module
 /// (`…Tv0_r`). Where two modules count differently, the linker keeps one set, and the other module's code finds the wrong
@@ -50,10 +50,10 @@ let moduleLink: [LinkerSetting] = [
 /// A program that is Embedded or not. SwiftPM 6.3 looks for the feature without looking at its condition and links an
 /// ordinary program as Embedded too, which then does not find the toolchain's library: so the feature is a flag here.
 let embeddedMode = ["-enable-experimental-feature", "Embedded"]
-let sensorSettings = strict + embedded + [.unsafeFlags(embeddedMode, .when(traits: ["Embedded"]))]
+let helperSettings = strict + embedded + [.unsafeFlags(embeddedMode, .when(traits: ["Embedded"]))]
 
 /// What nobody calls is left out, Unicode's tables among it; a root process's tables of addresses are not writable.
-let sensorLink: [LinkerSetting] = [
+let helperLink: [LinkerSetting] = [
     .unsafeFlags(
         ["-Xlinker", "--gc-sections", "-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"],
         .when(configuration: .release, traits: ["Embedded"])),
@@ -66,9 +66,10 @@ let package = Package(
         .library(name: "pam_signet", type: .dynamic, targets: ["PAMEntry", "SignetModule"]),
         .executable(name: "signet", targets: ["signet"]),
         .executable(name: "signet-sensor", targets: ["signet-sensor"]),
+        .executable(name: "signet-enclave", targets: ["signet-enclave"]),
     ],
     traits: [
-        .trait(name: "Embedded", description: "Builds the core as Embedded Swift, for pam_signet and signet-sensor only")
+        .trait(name: "Embedded", description: "Builds the core as Embedded Swift, for pam_signet and the helpers only")
     ],
     targets: [
         // C that Swift cannot say, and module maps
@@ -119,9 +120,18 @@ let package = Package(
             swiftSettings: strict),
         .systemLibrary(
             name: "CFprint", pkgConfig: "libfprint-2", providers: [.apt(["libfprint-2-dev", "libglib2.0-dev"])]),
+        .target(name: "SignetHelper", dependencies: ["CPlatform"], swiftSettings: core),
         .executableTarget(
-            name: "signet-sensor", dependencies: ["CFprint", "CPlatform", "SignetRecords", "SignetPolicy"],
-            swiftSettings: sensorSettings, linkerSettings: sensorLink),
+            name: "signet-sensor",
+            dependencies: ["CFprint", "CPlatform", "SignetHelper", "SignetRecords", "SignetPolicy"],
+            swiftSettings: helperSettings, linkerSettings: helperLink),
+        .systemLibrary(
+            name: "CTSS2", pkgConfig: "tss2-esys tss2-sys tss2-mu tss2-tcti-device tss2-tcti-swtpm",
+            providers: [.apt(["libtss2-dev"])]),
+        .executableTarget(
+            name: "signet-enclave",
+            dependencies: ["CTSS2", "CPlatform", "SignetHelper", "SignetRecords", "SignetPolicy", "SignetSecrets"],
+            swiftSettings: helperSettings, linkerSettings: helperLink),
 
         // Tests
         .testTarget(name: "SignetPolicyTests", dependencies: ["SignetPolicy"]),
@@ -133,7 +143,7 @@ let package = Package(
             name: "SignetPlatformTests",
             dependencies: [
                 "SignetPlatform", "SignetEngine", "SignetRecords", "SignetPolicy", "SignetSecrets", "CPlatform",
-                "CTerminal",
+                "CTerminal", "SoftwareTPM", "enclave-stand-in", "signet-enclave",
             ]),
         .testTarget(
             name: "SignetModuleTests",
@@ -143,6 +153,10 @@ let package = Package(
             dependencies: [
                 "SignetPlatform", "SignetEngine", "SignetRecords", "SignetPolicy", "SignetSecrets", "CPlatform",
             ]),
+        .target(name: "SoftwareTPM", path: "Tests/SoftwareTPM"),
+        .testTarget(
+            name: "SignetEnclaveTests",
+            dependencies: ["SoftwareTPM", "SignetRecords", "SignetPolicy", "CPlatform"]),
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
@@ -150,6 +164,8 @@ let package = Package(
                 "CPlatform",
                 "CTerminal",
             ]),
+        .executableTarget(
+            name: "enclave-stand-in", dependencies: ["SignetRecords", "SignetPolicy"], path: "Tests/EnclaveStandIn"),
         .target(name: "CTerminal", path: "Tests/CTerminal", cSettings: strictC),
         // The product's own parts only to know which keys must not be found in a program's memory.
         .testTarget(

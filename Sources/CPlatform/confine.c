@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -42,5 +43,14 @@ int signet_confine(uid_t user, gid_t group) {
     }
     // Last, for a change of user sets it anew: no other process of this user may read our memory.
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return -errno;
+    return 0;
+}
+
+int signet_guard_memory(void) {
+    const struct rlimit none = {0, 0}, all = {RLIM_INFINITY, RLIM_INFINITY};
+    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 || setrlimit(RLIMIT_CORE, &none) != 0) return -errno;
+    // Libraries keep copies of secrets in their own memory. On fault: nothing is loaded that is not used. The limit counts
+    // what is mapped; it stays when root goes.
+    if (setrlimit(RLIMIT_MEMLOCK, &all) == 0) (void)mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT);
     return 0;
 }

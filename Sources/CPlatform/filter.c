@@ -49,9 +49,12 @@
 
 #define WRITING (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
 
+// Another machine's numbers (32-bit calls on a 64-bit kernel) would mean other calls.
+#define BEGIN \
+    LOAD(arch), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MACHINE, 1, 0), ANSWER(SECCOMP_RET_KILL_PROCESS), LOAD(nr)
+
 static const struct sock_filter program[] = {
-    // Another machine's numbers (32-bit calls on a 64-bit kernel) would mean other calls.
-    LOAD(arch), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MACHINE, 1, 0), ANSWER(SECCOMP_RET_KILL_PROCESS), LOAD(nr),
+    BEGIN,
 #ifdef __x86_64__
     // x32 shares the machine and has numbers of its own.
     BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1), ANSWER(REFUSED),
@@ -62,7 +65,7 @@ static const struct sock_filter program[] = {
     REFUSE(execve), REFUSE(execveat),
     // Threads stay allowed. The C library uses clone where clone3, whose flags cannot be seen here, is absent.
     FOR(clone3, ABSENT), DEMAND_BITS(clone, 0, CLONE_THREAD),
-    REFUSE(socket), REFUSE(connect), REFUSE(bind), REFUSE(listen),
+    REFUSE(bind), REFUSE(listen),
     FOR(openat2, ABSENT), REFUSE_BITS(openat, 2, WRITING),
 #ifdef __NR_renameat
     REFUSE(renameat),
@@ -78,16 +81,32 @@ static const struct sock_filter program[] = {
     REFUSE(kexec_load), REFUSE(open_by_handle_at), REFUSE(personality), REFUSE(acct), REFUSE(quotactl),
     ANSWER(SECCOMP_RET_ALLOW),
 };
-#endif
 
-int signet_filter_calls(void) {
-#ifdef MACHINE
-    const struct sock_fprog filter = {sizeof program / sizeof *program, (struct sock_filter *)program};
+// A filter of its own, for the one helper that has a connection for each command.
+static const struct sock_filter connections[] = {BEGIN, REFUSE(socket), REFUSE(connect), ANSWER(SECCOMP_RET_ALLOW)};
+
+static int install(const struct sock_filter *calls, size_t count) {
+    const struct sock_fprog filter = {(unsigned short)count, (struct sock_filter *)calls};
     // For all threads: those of GLib and libusb run already.
     long answer = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter);
     if (answer > 0) return -ESRCH;
     // A kernel without filters leaves the rest of the confinement in force.
-    if (answer < 0 && errno != ENOSYS && errno != EINVAL) return -errno;
+    return answer < 0 && errno != ENOSYS && errno != EINVAL ? -errno : 0;
+}
 #endif
+
+int signet_filter_calls_but_connections(void) {
+#ifdef MACHINE
+    return install(program, sizeof program / sizeof *program);
+#else
     return 0;
+#endif
+}
+
+int signet_filter_calls(void) {
+#ifdef MACHINE
+    int failure = install(connections, sizeof connections / sizeof *connections);
+    if (failure != 0) return failure;
+#endif
+    return signet_filter_calls_but_connections();
 }

@@ -24,6 +24,11 @@ where
             let now = try ledger.now()
             facts.record = .usable
             facts.pin = ledger.policy.door(state.attempts.pin, for: ledger.caller, at: now)
+            if request.pinAllowed, case .open = facts.pin {
+                facts.enclaveWait = try ledger.enclaveWait(state, .pin, at: now)
+                // The TPM works while the rest is read and while the person types.
+                if facts.enclaveWait == nil { ledger.vault.prepare(state.identity.pin) }
+            }
             facts.recovery = state.identity.recovery.map { _ in
                 ledger.policy.door(state.attempts.recovery, for: ledger.caller, at: now)
             }

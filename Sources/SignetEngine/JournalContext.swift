@@ -14,10 +14,12 @@ package struct JournalContext: Equatable, Sendable {
     package var userIsKnown: Bool
     /// Whether the configuration names another reader helper than the shipped one.
     package var usesStandInReader: Bool
+    /// Whether the configuration names another TPM than a device, or another TPM helper than the shipped one.
+    package var usesStandInTPM: Bool
 
     package init(
         service: [UInt8], user: [UInt8], terminal: [UInt8], remoteHost: [UInt8], realUID: UInt32,
-        userIsKnown: Bool = true, usesStandInReader: Bool = false
+        userIsKnown: Bool = true, usesStandInReader: Bool = false, usesStandInTPM: Bool = false
     ) {
         self.service = service
         self.user = user
@@ -26,5 +28,6 @@ package struct JournalContext: Equatable, Sendable {
         self.realUID = realUID
         self.userIsKnown = userIsKnown
         self.usesStandInReader = usesStandInReader
+        self.usesStandInTPM = usesStandInTPM
     }
 }

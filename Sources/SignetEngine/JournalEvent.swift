@@ -18,6 +18,12 @@ package enum JournalEvent: Equatable, Sendable {
     case attemptsTorn
     /// The keys or the memory for a derivation could not be had.
     case vaultFailed(VaultError)
+    /// The TPM has no room for a counter: older copies of this user's records would not be told from the newest.
+    case noCounter
+    /// A crash came between the writing of the counters and the TPM's count, which was made now.
+    case countMadeGood
+    /// No PIN is taken for now, so that the TPM does not lock: what it counted, and where it locks.
+    case enclaveWaits(failures: UInt32, limit: UInt32)
     /// The boot clock cannot be read.
     case clockUnreadable
     /// Secrets lie in memory that may be written to swap: a tight RLIMIT_MEMLOCK, and no CAP_IPC_LOCK.
@@ -49,5 +55,7 @@ package enum ManagementAct: Equatable, Sendable {
     case printsDiscarded
     case lockoutReset(finger: Bool, pin: Bool)
     case adopted
+    /// Records that were restored from a backup are those in force now.
+    case olderRecordsAccepted
     case purged
 }

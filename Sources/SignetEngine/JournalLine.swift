@@ -28,6 +28,7 @@ package struct JournalLine {
         line.add("tty", value: context.terminal)
         line.add("rhost", value: context.remoteHost)
         if context.usesStandInReader { line.add("reader", value: Array("stand-in reader".utf8)) }
+        if context.usesStandInTPM { line.add("tpm", value: Array("stand-in TPM".utf8)) }
         return String(decoding: line.text, as: UTF8.self)
     }
 

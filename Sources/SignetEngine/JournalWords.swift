@@ -28,6 +28,12 @@ extension JournalLine {
         case .vaultFailed(let error):
             add("event", "vault_failed")
             add("error", error.word)
+        case .noCounter: add("event", "tpm_no_counter")
+        case .countMadeGood: add("event", "tpm_count_made_good")
+        case .enclaveWaits(let failures, let limit):
+            add("event", "tpm_waits")
+            add("tpm_failures", number: Int(clamping: failures))
+            add("tpm_limit", number: Int(clamping: limit))
         case .clockUnreadable: add("event", "clock_unreadable")
         case .memoryNotLocked: add("event", "memory_not_locked")
         case .configurationUnusable(let trouble):
@@ -132,6 +138,7 @@ extension JournalLine {
             add("finger", finger ? "yes" : "no")
             add("pin", pin ? "yes" : "no")
         case .adopted: add("act", "adopted")
+        case .olderRecordsAccepted: add("act", "older_records_accepted")
         case .purged: add("act", "purged")
         }
     }

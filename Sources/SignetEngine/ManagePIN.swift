@@ -36,7 +36,7 @@ where
             guard try ledger.load() != nil else { return false }
         } catch {
             // Of a record that cannot be used nothing is lost when an administrator replaces it.
-            guard request.byAdministrator, error == .recordUnusable else { throw .ledger(error) }
+            guard request.byAdministrator, error.isOfRecords else { throw .ledger(error) }
         }
         guard request.byAdministrator else { throw .pinAlreadySet }
         return true

@@ -76,6 +76,12 @@ package protocol RecordStore: ~Copyable {
     mutating func save(_ attempts: Attempts) throws(StoreError)
     /// Deletes all that Signet keeps for the user.
     mutating func remove() throws(StoreError)
+    /// The TPM's counter that the records name, whatever user name they bear; nil where none can be read.
+    mutating func namedCounter() -> EnclaveCounter?
+}
+
+extension RecordStore where Self: ~Copyable {
+    package mutating func namedCounter() -> EnclaveCounter? { (try? loadAttempts())?.counter }
 }
 
 /// Why a cryptographic operation could not be done; never says whether a secret was right.

@@ -31,11 +31,12 @@ where
         _ purpose: SecretPurpose, mayDecline: Bool = false
     ) throws(ManagementRefusal) -> SecretBytes {
         // A closed door is told before anybody types.
-        let attempts = try state().attempts
-        let now = try onLedger { (ledger) throws(LedgerFailure) in try ledger.now() }
-        let before = ledger.policy.door(attempts.failures(of: purpose), for: ledger.caller, at: now)
+        let state = try state()
+        let before = try onLedger { (ledger) throws(LedgerFailure) in try ledger.door(state, purpose) }
         if case .closed(let lockout) = before { throw .closed(purpose, lockout) }
         for _ in 0..<Management.patience {
+            // The TPM works while the person types.
+            if let key = state.identity.key(of: purpose) { ledger.vault.prepare(key) }
             let typed = try conceal(ask(purpose == .pin ? .currentPIN : .recoveryCode, mayDecline: mayDecline), purpose)
             if let lockout = try onLedger({ (ledger) throws(LedgerFailure) in try ledger.charge(purpose) }) {
                 throw .closed(purpose, lockout)
@@ -61,6 +62,7 @@ where
             try ledger.settleSuccess(purpose, key: key, secret: typed)
             return key
         } catch {
+            if case .locked(let lockout) = error { throw .closed(purpose, lockout) }
             throw .ledger(error)
         }
     }

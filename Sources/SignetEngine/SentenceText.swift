@@ -97,6 +97,7 @@ extension Notice {
         case .recordUnusable:
             "Signet's record for \(UTF8Text.printable(user)) is damaged. "
                 + "An administrator can look with \"signet doctor\"."
+        case .troubled(let trouble): trouble.sentence(user: user)
         case .systemFault:
             "Signet cannot check this just now. Try again; an administrator can look with \"signet doctor\"."
         case .nothingTyped: "Nothing was typed."
@@ -134,6 +135,28 @@ extension Notice {
     }
 }
 
+extension RecordTrouble {
+    /// What is the matter and who can mend it.
+    func sentence(user: [UInt8]) -> String {
+        switch self {
+        case .rolledBack:
+            "Signet's record for \(UTF8Text.printable(user)) is an older copy that was put back. "
+                + RecordTrouble.whoLooks
+        case .enclaveGone:
+            "This machine's security chip (TPM) does not answer, so that nobody can be verified. "
+                + RecordTrouble.whoLooks
+        case .enclaveForeign:
+            "This machine's security chip (TPM) was cleared or replaced, so that Signet's records cannot be opened. "
+                + "An administrator has to set Signet up anew; \"signet doctor\" says how."
+        case .enclaveRequired:
+            "Signet has to use this machine's security chip (TPM), and was set up without it. "
+                + RecordTrouble.whoLooks
+        }
+    }
+
+    private static let whoLooks = "An administrator can look with \"signet doctor\"."
+}
+
 /// Parts that several sentences share.
 private enum SentenceParts {
     /// The sentence of a change: "Your fingerprints were changed (1 added, 2 removed)".
@@ -155,10 +178,11 @@ private enum SentenceParts {
         return " \(left) \(left == 1 ? "try" : "tries") left."
     }
 
-    /// Minutes, rounded up, so that nobody comes too early; seconds below one minute.
+    /// Minutes, rounded up, so that nobody comes too early; seconds below one minute, hours from three on.
     static func duration(_ seconds: UInt64) -> String {
         if seconds < 60 { return seconds == 1 ? "1 second" : "\(seconds) seconds" }
         let minutes = seconds / 60 + (seconds % 60 == 0 ? 0 : 1)
+        if minutes >= 180 { return "\(minutes / 60 + (minutes % 60 == 0 ? 0 : 1)) hours" }
         return minutes == 1 ? "1 minute" : "\(minutes) minutes"
     }
 

@@ -107,6 +107,10 @@ package enum Attention: Equatable, Sendable {
     case fingerLockedOut(failures: Int)
     case pinSetByAdministrator
     case noRecoveryCode
+    /// The TPM's half joins the PIN, or leaves it, when the user next types it.
+    case pinToBeRenewed
+    /// The TPM had no room for a counter: a copy of older records that is put back would not be noticed.
+    case noCounter
 }
 
 /// All that may be told of one user; it holds no secret.
@@ -124,6 +128,9 @@ package struct UserStatus: Equatable, Sendable {
     package var pin: PINFact?
     package var lockout: LockoutFact?
     package var recovery: RecoveryFact = .none
+    package var enclave: EnclaveFact?
+    /// Whether the PIN waits for the TPM's half, or still has one that the machine does without by now.
+    package var pinIsToBeRenewed = false
 
     package init(uid: UInt32, userName: [UInt8], record: RecordCondition, readers: ReaderPresence) {
         self.uid = uid
@@ -153,6 +160,9 @@ package struct UserStatus: Equatable, Sendable {
         }
         if pin?.setByAdministrator == true { found.append(.pinSetByAdministrator) }
         if recovery == .none { found.append(.noRecoveryCode) }
+        if pinIsToBeRenewed { found.append(.pinToBeRenewed) }
+        // The next right PIN looks for room for a counter, too.
+        if !pinIsToBeRenewed, let enclave, !enclave.hasCounter { found.append(.noCounter) }
         return found
     }
 }
@@ -191,7 +201,10 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             status.record = .clockUnreadable
             return
         }
+        if let fault = countFault(identity, attempts) { throw .fault(.attempts, fault) }
         status.record = .usable
+        status.pinIsToBeRenewed = (identity.pin.half != nil) != vault.hasHalves
+        status.enclave = enclaveFact(identity, attempts, at: now)
         status.pin = PINFact(
             changedAt: identity.pinChangedAt, lastUse: lastUse(attempts.lastPIN, now: now),
             setByAdministrator: identity.pinSetByAdministrator)

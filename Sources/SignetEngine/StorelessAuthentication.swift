@@ -25,7 +25,9 @@ package struct StorelessAuthentication<Log: Journal & ~Copyable, Person: Convers
         switch error {
         // A machine on which nobody was ever enrolled has no store yet.
         case .fault(.store, .missing): record = .pinNotSet
-        case .fault(let kind, let fault): log.record(.recordFault(kind, fault))
+        case .fault(let kind, let fault):
+            log.record(.recordFault(kind, fault))
+            if let trouble = RecordTrouble(fault) { record = .troubled(trouble) }
         case .busy: log.record(.storeBusy)
         case .system(let number): log.record(.storeRefused(errno: number))
         }

@@ -37,6 +37,7 @@ extension UserLedger where Store: AdoptingRecordStore & ~Copyable, Vault: ~Copya
             guard var state = try ledger.loadHeld() else { throw .recordUnusable }
             state.identity.approvals = []
             try ledger.save(state.identity)
+            if state.attempts.counter != nil { try ledger.saveCounting(&state) }
         }
         log.record(.management(.adopted, byAdministrator: true))
         return .adopted
@@ -46,9 +47,7 @@ extension UserLedger where Store: AdoptingRecordStore & ~Copyable, Vault: ~Copya
 extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, Log: ~Copyable {
     /// Deletes all that is kept of the user, whatever state it is in.
     package mutating func purge() throws(LedgerFailure) {
-        try hold { (ledger) throws(LedgerFailure) in
-            do throws(StoreError) { try ledger.store.remove() } catch { throw ledger.failed(error) }
-        }
+        try removeRecords()
         log.record(.management(.purged, byAdministrator: true))
     }
 }

@@ -35,7 +35,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             try ledger.save(state.identity)
             do throws(StoreError) { try ledger.store.save(empty) } catch { throw ledger.failed(error) }
             state.attempts.generation = generation
-            try ledger.save(state.attempts)
+            try ledger.saveCounting(&state)
         }
     }
 }

@@ -31,11 +31,17 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             pinChangedAt: time.wallTime(), recoveryMadeAt: 0, pinSetByAdministrator: byAdministrator, approvals: [])
         let now = try now()
         try hold { (ledger) throws(LedgerFailure) in
+            let counter = ledger.store.namedCounter()
+            let failures = (try? ledger.store.loadAttempts())?.enclaveFailures
             do throws(StoreError) { try ledger.store.create(identity) } catch { throw ledger.failed(error) }
-            if byAdministrator { return }
+            ledger.giveBack(counter)
             var attempts = Attempts()
-            ledger.policy.pinSucceeded(&attempts, at: now)
-            try ledger.save(attempts)
+            attempts.counter = ledger.makeCounter(for: identity.owner)
+            if attempts.counter == nil, ledger.vault.hasHalves { ledger.log.record(.noCounter) }
+            // A new PIN lowers nothing in the TPM.
+            attempts.enclaveFailures = failures
+            if !byAdministrator { ledger.policy.pinSucceeded(&attempts, at: now) }
+            if attempts != Attempts() { try ledger.save(attempts) }
         }
         return pair.takeSecret()
     }
@@ -69,12 +75,13 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             state.identity.pinSetByAdministrator = false
             try ledger.save(state.identity)
             ledger.policy.pinSucceeded(&state.attempts, at: now)
-            try ledger.save(state.attempts)
             // The code goes last: a crash before it leaves a PIN that is disabled together with the code that mends it.
             if purpose == .recoveryCode {
+                try ledger.save(state.attempts)
                 state.identity.recovery = nil
                 try ledger.save(state.identity)
             }
+            if purpose == .pin || state.attempts.counter != nil { try ledger.saveCounting(&state) }
         }
     }
 
@@ -101,7 +108,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             state.identity.recoveryMadeAt = madeAt
             try ledger.save(state.identity)
             policy.recoveryCodeMatched(&state.attempts)
-            try ledger.save(state.attempts)
+            try ledger.saveCounting(&state)
         }
         return code
     }
@@ -150,7 +157,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         state.identity.approvals = approvals
         try save(state.identity)
         state.attempts.generation = set.generation
-        try save(state.attempts)
+        try saveCounting(&state)
     }
 
     /// Activation: approves what is there now on one reader and forgets the change that closed the path.
@@ -172,7 +179,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             try ledger.save(state.identity)
             state.attempts.change = nil
             state.attempts.generation = set.generation
-            try ledger.save(state.attempts)
+            try ledger.saveCounting(&state)
             count = session.gallery.count
         }
         return count
@@ -184,15 +191,16 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             guard var state = try ledger.loadHeld() else { throw .recordUnusable }
             state.identity.approvals = []
             try ledger.save(state.identity)
+            if state.attempts.counter != nil { try ledger.saveCounting(&state) }
         }
     }
 
-    /// An administrator's reset of the chosen counters.
+    /// An administrator's reset of the chosen counters; not of the TPM's, which this does not lower.
     package mutating func reset(finger: Bool, pin: Bool) throws(LedgerFailure) {
         try hold { (ledger) throws(LedgerFailure) in
             guard var state = try ledger.loadHeld() else { throw .recordUnusable }
             ledger.policy.reset(&state.attempts, finger: finger, pin: pin)
-            try ledger.save(state.attempts)
+            try ledger.saveCounting(&state)
         }
     }
 

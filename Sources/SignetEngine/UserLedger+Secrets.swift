@@ -12,22 +12,47 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         do throws(LedgerFailure) {
             guard var state = try loadHeld() else { throw .recordUnusable }
             let now = try now()
-            var failures = state.attempts.failures(of: purpose)
-            let waitBefore = failures.wait
-            guard let charge = policy.charge(&failures, for: caller, at: now) else {
-                store.unlock()
-                if case .closed(let lockout) = policy.door(failures, for: caller, at: now) { return lockout }
-                return .disabled
-            }
-            state.attempts.set(failures, of: purpose)
-            try save(state.attempts)
-            openCharge = OpenCharge(
-                charge: charge, waitBefore: waitBefore, identity: state.identity, attempts: state.attempts)
-            return nil
+            let lockout = try chargeHeld(&state, purpose, at: now)
+            if lockout != nil { store.unlock() }
+            return lockout
         } catch {
             store.unlock()
             throw error
         }
+    }
+
+    private mutating func chargeHeld(
+        _ state: inout UserState, _ purpose: SecretPurpose, at now: BootInstant
+    ) throws(LedgerFailure) -> PINLockout? {
+        let before = state.attempts
+        var failures = before.failures(of: purpose)
+        guard let charge = policy.charge(&failures, for: caller, at: now) else {
+            if case .closed(let lockout) = policy.door(failures, for: caller, at: now) { return lockout }
+            return .disabled
+        }
+        // Read anew: others have used the TPM since the prompt.
+        let tpm = try dictionaryAttack(guarding: state.identity.key(of: purpose))
+        if let tpm {
+            if let seconds = EnclavePolicy.wait(before.enclaveFailures, tpm, for: caller, at: now) {
+                log.record(.enclaveWaits(failures: tpm.failures, limit: tpm.limit))
+                return .waiting(seconds: seconds)
+            }
+            state.attempts.enclaveFailures = EnclavePolicy.charge(before.enclaveFailures, tpm, at: now)
+        }
+        state.attempts.set(failures, of: purpose)
+        let isCounted = CounterPolicy.countsCharge(onTopOf: before) && state.attempts.raiseCount()
+        try save(state.attempts)
+        openCharge = OpenCharge(
+            charge: charge, waitBefore: before.failures(of: purpose).wait, identity: state.identity,
+            enclaveBefore: before.enclaveFailures, tpm: tpm, isCounted: isCounted, attempts: state.attempts)
+        guard isCounted else { return nil }
+        do throws(LedgerFailure) { try count(&state.attempts, of: state.identity) } catch {
+            // Without the count nothing may be compared.
+            refund(purpose)
+            throw error
+        }
+        openCharge?.attempts = state.attempts
+        return nil
     }
 
     /// Makes of a typed secret what everything else here takes; the secret itself is wiped.
@@ -39,13 +64,13 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
 
     /// Compares by opening the signing key: nil where the secret is wrong.
     ///
-    /// A failure of the machine refunds and unlocks.
+    /// A failure of the machine unlocks, and refunds where nothing was compared.
     package mutating func compare(
         _ secret: borrowing ConcealedSecret, _ purpose: SecretPurpose
     ) throws(LedgerFailure) -> SecretBytes? {
         guard let open = openCharge else { throw .unavailable }
         // A record without a recovery code has nothing to open: the answer is "wrong", and stays charged.
-        guard let wrapped = purpose == .pin ? open.identity.pin : open.identity.recovery else { return nil }
+        guard let wrapped = open.identity.key(of: purpose) else { return nil }
         do throws(VaultError) {
             let key = try vault.unwrap(wrapped, with: secret, for: purpose, publicKey: open.identity.publicKey)
             if key != nil {
@@ -53,9 +78,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             }
             return key
         } catch {
-            let failure = failed(error)
-            refund(purpose)
-            throw failure
+            throw comparisonFailed(error, purpose)
         }
     }
 
@@ -66,6 +89,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         guard var open = takeOpenCharge() else { throw .unavailable }
         do throws(LedgerFailure) {
             let now = try now()
+            open.attempts.enclaveFailures = open.enclaveBefore
             switch purpose {
             case .pin: policy.pinSucceeded(&open.attempts, at: now)
             // The code itself is used up, and the PIN's counters cleared, only when the new PIN is stored.
@@ -76,16 +100,26 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             store.unlock()
             throw error
         }
-        if purpose == .pin { renew(open.identity, key: key, pin: secret) }
+        if purpose == .pin { renew(open, key: key, pin: secret) }
         store.unlock()
     }
 
     /// Leaves the failure as it was charged, gives the lock back, and says how the door stands now.
     package mutating func settleFailure(_ purpose: SecretPurpose) throws(LedgerFailure) -> SecretDoor {
-        guard let open = takeOpenCharge() else { throw .unavailable }
+        guard var open = takeOpenCharge() else { throw .unavailable }
+        // The first failure costs its count now, or it could be undone by a copy of the records: guess, put back, guess.
+        // The charge is on disk; what fails here only leaves it without its count.
+        if !open.isCounted, open.attempts.counter != nil {
+            do throws(LedgerFailure) { try saveCounting(&open.attempts, of: open.identity) } catch {}
+        }
         store.unlock()
         log.record(.failure(factor: purpose == .pin ? .pin : .recoveryCode, attempts: open.attempts))
-        return policy.door(open.attempts.failures(of: purpose), for: caller, at: try now())
+        let now = try now()
+        let door = policy.door(open.attempts.failures(of: purpose), for: caller, at: now)
+        guard case .open = door, let tpm = open.tpm,
+            let seconds = EnclavePolicy.wait(open.attempts.enclaveFailures, tpm, for: caller, at: now)
+        else { return door }
+        return .closed(.waiting(seconds: seconds))
     }
 
     /// Takes back a charge for which nothing was compared, and gives the lock back.
@@ -94,6 +128,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         var failures = open.attempts.failures(of: purpose)
         policy.refund(open.charge, &failures, of: caller, to: open.waitBefore)
         open.attempts.set(failures, of: purpose)
+        open.attempts.enclaveFailures = open.enclaveBefore
         // A refund that cannot be written leaves the attempt charged, which is the safe side.
         _ = try? save(open.attempts)
         store.unlock()
@@ -105,20 +140,33 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         return open
     }
 
-    // After a right PIN: what an administrator set is now the user's own, and a cheap derivation is made dearer. Neither
-    // may turn a right PIN into a refusal, so a failure is only told to the journal.
+    // After a right PIN: what an administrator set is now the user's own, a cheap derivation is made dearer, the TPM's half
+    // joins or leaves, and a counter is made where there is room for one now. None of it may turn a right PIN into a
+    // refusal, so a failure is only told to the journal; the old wrapping is in force until the new one is on disk.
     private mutating func renew(
-        _ identity: IdentityRecord, key: borrowing SecretBytes, pin: borrowing ConcealedSecret
+        _ open: OpenCharge, key: borrowing SecretBytes, pin: borrowing ConcealedSecret
     ) {
-        var renewed = identity
+        var renewed = open.identity
         // In somebody else's `su` the user was not told: the sentence waits for a process of the user's own.
         if caller == .person { renewed.pinSetByAdministrator = false }
-        if identity.pin.cost.isBelow(cost) {
+        if renewed.pin.cost.isBelow(cost) || (renewed.pin.half != nil) != vault.hasHalves {
             do throws(VaultError) { renewed.pin = try vault.wrap(key, under: pin, for: .pin, cost: cost) } catch {
                 log.record(.vaultFailed(error))
             }
         }
-        if renewed != identity, (try? save(renewed)) != nil { openedPIN = renewed.pin }
+        var isRenewed = false
+        if renewed != open.identity, (try? save(renewed)) != nil {
+            openedPIN = renewed.pin
+            isRenewed = true
+        }
+        var attempts = open.attempts
+        if attempts.counter == nil, vault.hasHalves {
+            // Where writing fails the counter is not removed: the records may name it all the same.
+            attempts.counter = makeCounter(for: renewed.owner)
+            if attempts.counter != nil { _ = try? save(attempts) }
+        } else if isRenewed, attempts.counter != nil {
+            _ = try? saveCounting(&attempts, of: renewed)
+        }
     }
 }
 

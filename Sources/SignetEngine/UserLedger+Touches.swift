@@ -39,14 +39,16 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             try ledger.save(state.identity)
             state.attempts.change = nil
             state.attempts.generation = set.generation
-            try ledger.save(state.attempts)
+            try ledger.saveCounting(&state)
         }
     }
 
     /// Deletes all that is kept of the user.
     package mutating func removeRecords() throws(LedgerFailure) {
         try hold { (ledger) throws(LedgerFailure) in
+            let counter = ledger.store.namedCounter()
             do throws(StoreError) { try ledger.store.remove() } catch { throw ledger.failed(error) }
+            ledger.giveBack(counter)
         }
     }
 }

@@ -6,6 +6,10 @@ internal import SignetSecrets
 package enum LedgerFailure: Error, Equatable, Sendable {
     /// A record is damaged, foreign, renamed or missing, or the keys are lost.
     case recordUnusable
+    /// The records cannot be used for a reason that a person is told.
+    case troubled(RecordTrouble)
+    /// The secret's door closed while it was compared; nothing was compared, and the charge is taken back.
+    case locked(PINLockout)
     /// The store is busy or refuses, memory is short, or the clock cannot be read.
     case unavailable
     /// The store's file system, or root's share of it, is full.
@@ -16,7 +20,22 @@ package enum LedgerFailure: Error, Equatable, Sendable {
     case changedMeanwhile
 
     /// What the machine is told.
-    package var event: AuthenticationEvent { .unusable(damaged: self == .recordUnusable) }
+    package var event: AuthenticationEvent {
+        switch self {
+        case .troubled(let trouble): .troubled(trouble)
+        case .locked(let lockout): .doorClosed(lockout)
+        case .recordUnusable: .unusable(damaged: true)
+        case .unavailable, .full, .readOnly, .changedMeanwhile: .unusable(damaged: false)
+        }
+    }
+
+    /// Whether it is the records that cannot be used, for good: nothing is lost where an administrator replaces them.
+    package var isOfRecords: Bool {
+        switch self {
+        case .recordUnusable, .troubled(.rolledBack), .troubled(.enclaveForeign): true
+        default: false
+        }
+    }
 }
 
 /// The records of one user together with the rules for charging and settling them.
@@ -47,6 +66,12 @@ package struct UserLedger<
         let charge: Charge
         let waitBefore: Wait?
         let identity: IdentityRecord
+        /// The TPM's failures of the user without this one.
+        let enclaveBefore: EnclaveFailures?
+        /// How the TPM stood at the charge; nil where a failure does not concern it.
+        let tpm: DictionaryAttackState?
+        /// Whether the charge cost a count.
+        let isCounted: Bool
         var attempts: Attempts
     }
 
@@ -73,8 +98,15 @@ package struct UserLedger<
         return try hold { (ledger) throws(LedgerFailure) in try ledger.loadHeld() }
     }
 
-    /// Identity and counters; the lock must be held.
+    /// Identity and counters, which must be those that were written last; the lock must be held.
     mutating func loadHeld() throws(LedgerFailure) -> UserState? {
+        guard var state = try loadUnchecked() else { return nil }
+        try checkCount(of: &state)
+        return state
+    }
+
+    /// The same, whatever the TPM has counted.
+    mutating func loadUnchecked() throws(LedgerFailure) -> UserState? {
         do throws(StoreError) {
             guard let identity = try store.loadIdentity() else { return nil }
             let attempts = try store.loadAttempts()
@@ -137,7 +169,7 @@ package struct UserLedger<
         switch error {
         case .fault(let kind, let fault):
             log.record(.recordFault(kind, fault))
-            return .recordUnusable
+            return RecordTrouble(fault).map { .troubled($0) } ?? .recordUnusable
         case .busy:
             log.record(.storeBusy)
             return .unavailable
@@ -150,11 +182,8 @@ package struct UserLedger<
     /// The same for the vault.
     mutating func failed(_ error: VaultError) -> LedgerFailure {
         log.record(.vaultFailed(error))
-        switch error {
-        case .keyLost: return .recordUnusable
-        case .enclave(.foreign), .enclave(.noCounter): return .recordUnusable
-        case .outOfMemory, .enclave: return .unavailable
-        }
+        guard let fault = error.fault else { return .unavailable }
+        return RecordTrouble(fault).map { .troubled($0) } ?? .recordUnusable
     }
 }
 

@@ -27,7 +27,8 @@ struct ModuleCall {
         let context = JournalContext(
             service: service, user: userName, terminal: pam.text(.terminal) ?? [], remoteHost: remoteHost ?? [],
             realUID: getuid(), userIsKnown: account != nil,
-            usesStandInReader: StandInReader.isConfigured(loaded.configuration))
+            usesStandInReader: StandInReader.isConfigured(loaded.configuration),
+            usesStandInTPM: StandInTPM.isConfigured(loaded.configuration))
         var journal = SyslogJournal(context, verbose: arguments.debug)
         if let problem = loaded.problem { journal.record(.configurationUnusable(problem)) }
         for word in arguments.unknown { journal.record(.argumentUnknown(word)) }

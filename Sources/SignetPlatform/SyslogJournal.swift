@@ -33,12 +33,11 @@ extension JournalEvent {
     var severity: SystemLog.Severity {
         switch self {
         case .recordFault, .storeRefused, .attemptsTorn, .vaultFailed, .clockUnreadable, .memoryNotLocked,
-            .configurationUnusable,
-            .argumentUnknown:
+            .configurationUnusable, .noCounter, .enclaveWaits, .argumentUnknown:
             .warning
         case .authentication(.refused(.recordUnusable), _), .authentication(.refused(.pinLockout), _): .warning
         case .fingerPathClosed(.enrollmentChanged), .fingerPathClosed(.biometryLockout): .warning
-        case .authentication, .failure, .storeBusy, .management: .notice
+        case .authentication, .failure, .storeBusy, .management, .countMadeGood: .notice
         case .fingerPathClosed, .foreignPrints: .info
         }
     }

@@ -33,7 +33,7 @@ package enum AuthenticationEvent: Equatable, Sendable {
     case notAnswered(timedOut: Bool)
     /// The attempt is charged, durably.
     case charged
-    /// The secret's door is closed: nothing was charged.
+    /// The secret's door is closed: nothing was charged, or nothing compared and the charge taken back.
     case doorClosed(PINLockout)
     /// The finger path is closed: nothing more was charged.
     case fingerClosed(FingerClosure)
@@ -56,6 +56,8 @@ package enum AuthenticationEvent: Equatable, Sendable {
     case newPINRefused(Notice)
     /// A record is damaged or foreign; or else the store, the keys, the memory or the clock cannot be used now.
     case unusable(damaged: Bool)
+    /// The records cannot be used for a reason that a person is told.
+    case troubled(RecordTrouble)
 }
 
 /// What the engine does next.

@@ -23,8 +23,8 @@ package struct AuthenticationMachine: Equatable, Sendable {
     /// Whether the person knows that the reader waits for them.
     private var touchIsAnnounced = false
     private var absences: UInt8 = 0
-    /// Whether the PIN's door is open to this caller; false where a share is used up.
-    private var pinOpen = true
+    /// What keeps this caller from the PIN and leaves the finger open: a used-up share, or the TPM's wait.
+    private var pinClosed: PINLockout?
     /// Whether a recovery code would be taken, which a person with a disabled PIN is told.
     private var codeHelps = false
     private var triesUsed: UInt8 = 0
@@ -75,6 +75,8 @@ package struct AuthenticationMachine: Equatable, Sendable {
         /// Why the finger path is closed; nil where it is open.
         package var finger: FingerClosure?
         package var pinSetByAdministrator = false
+        /// Seconds for which the TPM takes no PIN of this user; nil where it takes one, and fingers need none.
+        package var enclaveWait: UInt64?
 
         package init(record: RecordState, pin: SecretDoor, recovery: SecretDoor?, finger: FingerClosure?) {
             self.record = record
@@ -118,7 +120,8 @@ package struct AuthenticationMachine: Equatable, Sendable {
         case (.askingPIN(touchOffered: true), .answeredNothing): return go(.openingReader, .openReader)
         case (.askingPIN(touchOffered: false), .answeredNothing): return askAgain()
         case (.chargingPIN, .charged): return go(.comparingPIN, .comparePIN)
-        case (.chargingPIN, .doorClosed(let lockout)): return refuse(.pinLockout(lockout), saying: notice(lockout))
+        case (.chargingPIN, .doorClosed(let lockout)), (.comparingPIN, .doorClosed(let lockout)):
+            return refuse(.pinLockout(lockout), saying: notice(lockout))
         case (.comparingPIN, .matched): return go(.settlingPIN(right: true), .settlePIN(right: true))
         case (.comparingPIN, .notMatched): return go(.settlingPIN(right: false), .settlePIN(right: false))
         case (.settlingPIN(right: true), .settled): return grant(.pin)
@@ -150,7 +153,7 @@ package struct AuthenticationMachine: Equatable, Sendable {
         case (.askingRecoveryCode, .answered): return go(.chargingRecovery, .chargeRecovery)
         case (.askingRecoveryCode, .answeredNothing): return askAgain()
         case (.chargingRecovery, .charged): return go(.comparingRecovery, .compareRecovery)
-        case (.chargingRecovery, .doorClosed(let lockout)):
+        case (.chargingRecovery, .doorClosed(let lockout)), (.comparingRecovery, .doorClosed(let lockout)):
             codeHelps = false
             return refuse(.pinLockout(lockout), saying: notice(lockout))
         case (.comparingRecovery, .matched): return go(.settlingRecovery(right: true), .settleRecovery(right: true))
@@ -163,6 +166,7 @@ package struct AuthenticationMachine: Equatable, Sendable {
         case (.storingNewPIN, .settled): return grant(.recoveryCode, saying: .recoveryCodeUsedUp)
 
         case (_, .notAnswered(let timedOut)): return refuse(timedOut ? .timedOut : .cancelled)
+        case (_, .troubled(let trouble)): return refuse(.recordUnusable, saying: .troubled(trouble))
         case (_, .unusable(damaged: true)): return refuse(.recordUnusable, saying: .recordUnusable)
         default: return refuse(.recordUnusable, saying: .systemFault)
         }
@@ -176,6 +180,7 @@ package struct AuthenticationMachine: Equatable, Sendable {
             return go(.askingUnknown, .ask(terminal ? .pin(because: nil) : .password))
         case .pinNotSet: return refuse(.pinNotSet, saying: .pinNotSet)
         case .unusable: return refuse(.recordUnusable, saying: .recordUnusable)
+        case .troubled(let trouble): return refuse(.recordUnusable, saying: .troubled(trouble))
         case .usable: break
         }
         // Only a person at a terminal is asked for the code.
@@ -184,15 +189,15 @@ package struct AuthenticationMachine: Equatable, Sendable {
         case .closed(.waiting(let seconds)):
             return refuse(.pinLockout(.waiting(seconds: seconds)), saying: .waiting(seconds: seconds))
         case .closed(.disabled): return beginDisabled(facts)
-        case .closed(.shareUsedUp): pinOpen = false
-        case .open: break
+        case .closed(.shareUsedUp): pinClosed = .shareUsedUp
+        case .open: pinClosed = facts.enclaveWait.map { .waiting(seconds: $0) }
         }
         if let why = terminal ? facts.finger : .noTerminal {
             var step = fallBack(why)
             step.notices = told + step.notices
             return step
         }
-        guard pinAllowed, pinOpen else { return go(.openingReader, .openReader, saying: told.first) }
+        guard pinAllowed, pinClosed == nil else { return go(.openingReader, .openReader, saying: told.first) }
         if field { return go(.openingField, .openField, saying: told.first) }
         return go(.askingPIN(touchOffered: true), .ask(.pinOrTouch), saying: told.first)
     }
@@ -214,7 +219,7 @@ package struct AuthenticationMachine: Equatable, Sendable {
             let failed = triesUsed > 0 && why != .notTouched
             return refuse(failed ? .authenticationFailed : .fingerPathClosed(why), saying: .fingerPathClosed(why))
         }
-        guard pinOpen else { return refuse(.pinLockout(.shareUsedUp), saying: .shareUsedUp) }
+        if let pinClosed { return refuse(.pinLockout(pinClosed), saying: notice(pinClosed)) }
         return go(.askingPIN(touchOffered: false), .ask(terminal ? .pin(because: why) : .password))
     }
 

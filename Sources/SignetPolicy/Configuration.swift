@@ -31,8 +31,19 @@ package struct Configuration: Equatable, Sendable {
     package var enrollmentSource = EnrollmentSource.signet
     /// Absolute path of the reader helper in place of the shipped one; while it is set everything says "stand-in reader".
     package var sensorHelper: [UInt8]?
+    /// What the store's master key is to be bound to.
+    package var enclave = EnclavePreference.prefer
+    /// How the TPM is reached, as tpm2-tss writes it.
+    package var tpm = EnclaveSettings.standardTCTI
+    /// Absolute path of the TPM helper in place of the shipped one.
+    package var enclaveHelper: [UInt8]?
 
     package init() {}
+
+    /// The part of it that the enclave needs.
+    package var enclaveSettings: EnclaveSettings {
+        EnclaveSettings(preference: enclave, tcti: tpm, helper: enclaveHelper)
+    }
 
     /// What rules when the file cannot be used.
     package static var strictest: Configuration {
@@ -44,6 +55,19 @@ package struct Configuration: Equatable, Sendable {
         strict.pinFreshHours = 1
         // Whoever chose to show nothing must not have it undone by a slip elsewhere in the file.
         strict.pinMask = nil
+        return strict
+    }
+
+    /// What rules when this file cannot be used, as far as it could be read.
+    ///
+    /// Where the master key lives is a fact of the machine and no limit that could be stricter: with another TPM, or with
+    /// `require` over a key file, the right PIN would open nothing, and with `file` a new store would be weaker. So the lines
+    /// about it count if they are right themselves; a store that is there keeps to what it was set up with anyway.
+    package var madeStrictest: Configuration {
+        var strict = Configuration.strictest
+        strict.enclave = enclave
+        strict.tpm = tpm
+        strict.enclaveHelper = enclaveHelper
         return strict
     }
 }

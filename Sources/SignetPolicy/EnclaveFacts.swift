@@ -6,6 +6,38 @@ package enum EnclaveKind: UInt8, Equatable, Sendable {
     case tpm = 2
 }
 
+/// What the administrator wants the store's master key to be bound to.
+///
+/// It rules over new stores; one that is there keeps what it was set up with until it is migrated.
+package enum EnclavePreference: UInt8, Equatable, Sendable, CaseIterable {
+    /// A TPM; a store whose key is a file is refused.
+    case require = 1
+    /// A TPM where there is one, else a file.
+    case prefer = 2
+    /// A file.
+    case file = 3
+}
+
+/// How the enclave is reached, from the root-owned configuration.
+package struct EnclaveSettings: Equatable, Sendable {
+    package var preference: EnclavePreference
+    /// The TPM's transmission interface as tpm2-tss writes it; never an empty one, which would stand for a search.
+    package var tcti: [UInt8]
+    /// Absolute path of the TPM helper in place of the shipped one.
+    package var helper: [UInt8]?
+
+    /// The kernel's resource manager.
+    package static var standardTCTI: [UInt8] { Array("device:/dev/tpmrm0".utf8) }
+
+    package init(
+        preference: EnclavePreference = .prefer, tcti: [UInt8] = EnclaveSettings.standardTCTI, helper: [UInt8]? = nil
+    ) {
+        self.preference = preference
+        self.tcti = tcti
+        self.helper = helper
+    }
+}
+
 /// A counter in the TPM that only rises: what is written beside its value cannot be rolled back unseen.
 package struct EnclaveCounter: Equatable, Sendable {
     /// The NV index, in the owner's range (TCG Registry of Reserved TPM 2.0 Handles: 0x01800000–0x01BFFFFF).

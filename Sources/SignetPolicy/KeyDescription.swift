@@ -14,6 +14,9 @@ package enum ConfigurationKey: UInt8, CaseIterable, Equatable, Sendable {
     case pinMask
     case enrollmentSource
     case sensorHelper
+    case enclave
+    case tpm
+    case enclaveHelper
 }
 
 /// What a key may be set to.
@@ -27,6 +30,10 @@ package enum KeyBounds: Sendable {
     case source
     /// An absolute path, or nothing for the shipped program.
     case path
+    /// One of the words of `EnclavePreference`.
+    case preference
+    /// How a TPM is reached: `TPMConnection`.
+    case connection
 }
 
 /// The value of a key.
@@ -38,6 +45,8 @@ package enum KeyValue: Equatable, Sendable {
     case source(EnrollmentSource)
     /// nil: the shipped program.
     case path([UInt8]?)
+    case preference(EnclavePreference)
+    case connection([UInt8])
 }
 
 /// A key with its name, meaning and bounds: the one table for the parser, `signet config check` and the manual.
@@ -67,6 +76,8 @@ package struct KeyDescription: Sendable {
         case .sign(let sign): sign.map { String(UnicodeScalar($0)) } ?? "none"
         case .source(let source): source.word
         case .path: ""
+        case .preference(let preference): preference.word
+        case .connection(let connection): String(decoding: connection, as: UTF8.self)
         }
     }
 
@@ -78,6 +89,8 @@ package struct KeyDescription: Sendable {
         case .sign: "one ASCII sign, or none"
         case .source: "signet or fprintd"
         case .path: "an absolute path"
+        case .preference: "require, prefer or file"
+        case .connection: "device:/dev/NAME or swtpm:path=/PATH"
         }
     }
 
@@ -137,6 +150,18 @@ package struct KeyDescription: Sendable {
             KeyDescription(
                 key, "sensor_helper", .path,
                 "A program in place of the shipped reader helper, for tests; everything then says \"stand-in reader\".")
+        case .enclave:
+            KeyDescription(
+                key, "enclave", .preference,
+                "What a new store's master key is bound to: a TPM, a TPM where there is one, or a file.")
+        case .tpm:
+            KeyDescription(
+                key, "tpm", .connection,
+                "Where the TPM is; while it is no device, everything says \"stand-in TPM\".")
+        case .enclaveHelper:
+            KeyDescription(
+                key, "enclave_helper", .path,
+                "A program in place of the shipped TPM helper, for tests; everything then says \"stand-in TPM\".")
         }
     }
 }
@@ -159,6 +184,9 @@ extension Configuration {
         case .pinMask: .sign(pinMask)
         case .enrollmentSource: .source(enrollmentSource)
         case .sensorHelper: .path(sensorHelper)
+        case .enclave: .preference(enclave)
+        case .tpm: .connection(tpm)
+        case .enclaveHelper: .path(enclaveHelper)
         }
     }
 
@@ -177,7 +205,14 @@ extension Configuration {
             enrollmentSource = source
             return true
         case (.path, .path(let path)):
-            sensorHelper = path
+            if key == .enclaveHelper { enclaveHelper = path } else { sensorHelper = path }
+            return true
+        case (.preference, .preference(let preference)):
+            enclave = preference
+            return true
+        case (.connection, .connection(let connection)):
+            guard TPMConnection.isPermitted(connection[...]) else { return false }
+            tpm = connection
             return true
         case (.number(let range, _), .number(let number)) where range.contains(number):
             return set(key, to: number)
@@ -199,7 +234,7 @@ extension Configuration {
         case .pinFreshHours: pinFreshHours = byte
         case .argon2Passes: argon2Passes = byte
         case .argon2Memory: argon2MemoryMiB = UInt16(clamping: number)
-        case .finger, .pinMask, .enrollmentSource, .sensorHelper: return false
+        case .finger, .pinMask, .enrollmentSource, .sensorHelper, .enclave, .tpm, .enclaveHelper: return false
         }
         return true
     }

@@ -43,6 +43,8 @@ package enum Notice: Equatable, Sendable {
     case shareUsedUp
     case pinNotSet
     case recordUnusable
+    /// The records cannot be used, and why.
+    case troubled(RecordTrouble)
     /// The machine cannot do its part now: the store is busy or read-only, memory is short.
     case systemFault
     case nothingTyped

@@ -43,7 +43,21 @@ package enum RecordState: Equatable, Sendable {
     case pinNotSet
     /// Damaged, foreign, renamed, unsafe, or the keys are lost.
     case unusable
+    /// Unusable for a reason that a person is told.
+    case troubled(RecordTrouble)
     case unknownUser
+}
+
+/// Why records cannot be used, where a person is told more than that.
+package enum RecordTrouble: Equatable, Sendable, CaseIterable {
+    /// Older than what was written last: put back from a copy.
+    case rolledBack
+    /// The TPM does not answer, or refuses.
+    case enclaveGone
+    /// The TPM is another one, or was cleared.
+    case enclaveForeign
+    /// The configuration asks for a TPM, and the store's key is a file.
+    case enclaveRequired
 }
 
 /// Why an authentication was refused.

@@ -3,9 +3,9 @@ package import SignetPolicy
 /// What the text of `signet.conf` says: lines of `key = value`, comments that begin with `#`, and blank lines.
 ///
 /// Lines end with LF or CR LF. Any problem makes all of the file unusable: half a policy is not what the administrator
-/// meant, so the strictest one rules until the file is mended.
+/// meant, so the strictest one rules until the file is mended; only what says where the master key lives is kept.
 package struct ConfigurationFile: Equatable, Sendable {
-    /// The configuration, or `Configuration.strictest` where there is any problem.
+    /// The configuration, or its `madeStrictest` where there is any problem.
     package let configuration: Configuration
     /// All problems in the order of lines, at most `problemLimit`.
     package let problems: [ConfigurationProblem]
@@ -24,7 +24,7 @@ package struct ConfigurationFile: Equatable, Sendable {
             parser.parse(bytes)
         }
         problems = parser.problems
-        configuration = parser.problems.isEmpty ? parser.configuration : .strictest
+        configuration = parser.problems.isEmpty ? parser.configuration : parser.configuration.madeStrictest
     }
 }
 
@@ -130,6 +130,12 @@ private struct ConfigurationParser {
         case .path:
             if value.isEmpty { return .path(nil) }
             return isSafePath(value) ? .path(Array(value)) : nil
+        case .preference:
+            for preference in EnclavePreference.allCases where value.elementsEqual(preference.word.utf8) {
+                return .preference(preference)
+            }
+            return nil
+        case .connection: return TPMConnection.isPermitted(value) ? .connection(Array(value)) : nil
         }
     }
 

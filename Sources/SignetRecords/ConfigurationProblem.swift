@@ -61,6 +61,8 @@ package struct ConfigurationProblem: Equatable, Sendable {
     private func expectation(_ bounds: KeyBounds) -> String {
         switch bounds {
         case .yesOrNo: return "yes or no"
+        case .preference: return "require, prefer or file"
+        case .connection: return "device:/dev/NAME, or swtpm:path= and an absolute path without \"..\""
         case .sign: return "one printable ASCII character but \"#\", or none"
         case .source: return "signet or fprintd"
         case .path: return "an absolute path without \"..\", or empty"

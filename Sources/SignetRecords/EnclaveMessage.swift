@@ -1,8 +1,7 @@
 package import SignetPolicy
 
 // The messages between Signet and its TPM helper, one packet each on a SOCK_SEQPACKET socket, in the layout of
-// `SensorMessage`: version · kind · length · fields in a fixed order. The helper answers each request with one reply, in
-// order. Secrets (32 bytes each) go from and to memory of the caller, never through an array.
+// `PacketCodec.swift`. The helper answers each request with one reply, in order. Secrets (32 bytes each) go from and to memory of the caller, never through an array.
 
 /// The numbers of the format.
 package enum EnclaveMessage {
@@ -14,6 +13,9 @@ package enum EnclaveMessage {
     package static let packetLimit = 2048
     /// The longest name of an object in bytes: a hash algorithm and a SHA-512 digest; ours have 34.
     package static let nameLimit = 66
+    /// The NV indices that are ours, out of the owner's range (TCG Registry of Reserved TPM 2.0 Handles: 0x01800000 to
+    /// 0x01BFFFFF); a message that names another is none, so that no damaged record reaches what is somebody else's.
+    package static let counterIndices: ClosedRange<UInt32> = 0x0180_5300...0x0180_53FF
     /// The longest new lockoutAuth in bytes: what an object's authValue may have with SHA-256.
     package static let lockoutAuthLimit = 32
 }

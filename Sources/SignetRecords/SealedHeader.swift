@@ -97,4 +97,18 @@ package struct SealedHeader: Equatable, Sendable {
             return nil
         }
     }
+
+    /// The id of the master key that the beginning of a file tells; nil where it is no header.
+    ///
+    /// It proves nothing.
+    package static func claimedKeyID(in file: Span<UInt8>) -> [UInt8]? {
+        var reader = ByteReader(file)
+        do throws(RecordError) {
+            guard try reader.bytes(magic.count) == magic else { return nil }
+            _ = try reader.skip(2 + 4)
+            return try reader.bytes(keyIDCount)
+        } catch {
+            return nil
+        }
+    }
 }

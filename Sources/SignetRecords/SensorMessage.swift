@@ -1,20 +1,11 @@
-// The messages between Signet and its reader helper, one packet each on a SOCK_SEQPACKET socket:
-//
-//     version (1 byte) · kind (1) · length of what follows (4, little endian) · fields
-//     field: tag (1) · length (2, little endian) · bytes
-//
-// The fields of a kind stand in one fixed order, each exactly once, so that a message has exactly one encoding. All
-// else (another version, an unknown kind, a field too many or too few, a value out of its range, a byte left over) is
-// an error, and an error ends the helper: there is no message that is half understood.
+internal import SignetPolicy
+
+// The messages between Signet and its reader helper, in the layout of `PacketCodec.swift`.
 
 /// The numbers of the format.
 package enum SensorMessage {
     /// The version of the format; both sides are installed together, so another one is always an error.
     package static let version: UInt8 = 1
-    /// Version, kind and length.
-    package static let headerCount = 6
-    /// Tag and length of a field.
-    package static let fieldHeaderCount = 3
     /// The longest packet in bytes: the longest template, and room for all other fields of its message.
     package static let packetLimit = PrintEntry.templateLimit + 1024
 
@@ -30,26 +21,6 @@ package enum SensorMessage {
     package static let galleryLimit = 64
     /// The most readers that are listed.
     package static let readerLimit = 16
-}
-
-/// Why a packet is no message, or a message fits no packet.
-package enum SensorMessageError: Error, Equatable, Sendable {
-    /// The packet ends within its header, or a field within its bytes.
-    case truncated
-    /// The version is not ours.
-    case wrongVersion
-    /// There is no such kind of message in this direction.
-    case unknownKind
-    /// The length of the header is not that of what follows.
-    case wrongLength
-    /// A field that does not belong here, or not yet.
-    case unexpectedField
-    /// A field's length or value is out of its range.
-    case badValue
-    /// Bytes are left over after the last field.
-    case trailingBytes
-    /// The message is longer than the packet may be.
-    case tooLong
 }
 
 /// What a field holds.
@@ -74,4 +45,28 @@ enum SensorField: UInt8 {
     case problem = 18
     case count = 19
     case virtualRefused = 20
+}
+
+extension SensorMessage: MessageFormat {
+    typealias Field = SensorField
+}
+
+typealias SensorPacketWriter = PacketWriter<SensorMessage>
+typealias SensorPacketReader = PacketReader<SensorMessage>
+
+extension SensorPacketWriter {
+    /// Appends driver and device id.
+    mutating func put(_ reader: ReaderIdentity, to packet: inout MutableSpan<UInt8>) {
+        put(.driver, reader.driver, to: &packet)
+        put(.device, reader.device, to: &packet)
+    }
+}
+
+extension SensorPacketReader {
+    /// Takes driver and device id.
+    mutating func reader(from packet: Span<UInt8>) throws(MessageError) -> ReaderIdentity {
+        let driver = try text(.driver, 1...SensorMessage.driverLimit, from: packet)
+        let device = try text(.device, 0...SensorMessage.deviceLimit, from: packet)
+        return ReaderIdentity(driver: driver, device: device)
+    }
 }

@@ -58,7 +58,7 @@ package enum SensorEvent: Equatable, Sendable {
     /// A template is read from `source`.
     package func encode(
         templateFrom source: Span<UInt8>, into packet: inout MutableSpan<UInt8>
-    ) throws(SensorMessageError) -> Int {
+    ) throws(MessageError) -> Int {
         var writer = SensorPacketWriter(kind: kind, in: &packet)
         switch self {
         case .armed, .fingerSeen, .notMatched, .deleted, .closed: break
@@ -93,18 +93,18 @@ package enum SensorEvent: Equatable, Sendable {
     }
 
     /// Writes a message without a template into `packet`; answers its length in bytes.
-    package func encode(into packet: inout MutableSpan<UInt8>) throws(SensorMessageError) -> Int {
+    package func encode(into packet: inout MutableSpan<UInt8>) throws(MessageError) -> Int {
         let none: [UInt8] = []
         return try encode(templateFrom: none.span, into: &packet)
     }
 
     /// Reads exactly one message.
-    package init(decoding packet: Span<UInt8>) throws(SensorMessageError) {
+    package init(decoding packet: Span<UInt8>) throws(MessageError) {
         var reader = try SensorPacketReader(packet)
         switch reader.kind {
         case 65:
             let identity = try reader.reader(from: packet)
-            let name = try reader.bytes(.name, 0...SensorMessage.nameLimit, from: packet)
+            let name = try reader.text(.name, 0...SensorMessage.nameLimit, from: packet)
             let stages = try reader.byte(.stages, from: packet)
             let abilities = Abilities(rawValue: try reader.byte(.abilities, from: packet))
             guard abilities.isSubset(of: .all) else { throw .badValue }

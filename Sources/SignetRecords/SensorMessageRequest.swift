@@ -45,7 +45,7 @@ package enum SensorRequest: Equatable, Sendable {
     /// A template is read from `source`.
     package func encode(
         templateFrom source: Span<UInt8>, into packet: inout MutableSpan<UInt8>
-    ) throws(SensorMessageError) -> Int {
+    ) throws(MessageError) -> Int {
         var writer = SensorPacketWriter(kind: kind, in: &packet)
         switch self {
         case .list, .open, .arm, .cancel, .close: break
@@ -67,13 +67,13 @@ package enum SensorRequest: Equatable, Sendable {
     }
 
     /// Writes a message without a template into `packet`; answers its length in bytes.
-    package func encode(into packet: inout MutableSpan<UInt8>) throws(SensorMessageError) -> Int {
+    package func encode(into packet: inout MutableSpan<UInt8>) throws(MessageError) -> Int {
         let none: [UInt8] = []
         return try encode(templateFrom: none.span, into: &packet)
     }
 
     /// Reads exactly one message.
-    package init(decoding packet: Span<UInt8>) throws(SensorMessageError) {
+    package init(decoding packet: Span<UInt8>) throws(MessageError) {
         var reader = try SensorPacketReader(packet)
         switch reader.kind {
         case 1: self = .list
@@ -84,7 +84,7 @@ package enum SensorRequest: Equatable, Sendable {
         case 6: self = .cancel
         case 7:
             guard let finger = Finger(number: try reader.byte(.finger, from: packet)) else { throw .badValue }
-            let userName = try reader.bytes(.userName, 1...SensorMessage.userNameLimit, from: packet)
+            let userName = try reader.text(.userName, 1...SensorMessage.userNameLimit, from: packet)
             self = .enroll(finger, userName: userName, day: try reader.word(.day, from: packet))
         case 8:
             let index = Int(try reader.byte(.index, from: packet))

@@ -10,7 +10,8 @@ enum CommandJournal {
         SyslogJournal(
             JournalContext(
                 service: Array("signet".utf8), user: target.name, terminal: terminal(), remoteHost: [],
-                realUID: getuid(), usesStandInReader: StandInReader.isConfigured(configuration)),
+                realUID: getuid(), usesStandInReader: StandInReader.isConfigured(configuration),
+                usesStandInTPM: StandInTPM.isConfigured(configuration)),
             identifier: "signet")
     }
 

@@ -13,6 +13,8 @@ typealias Ledger = MachineLedger<SyslogJournal>
 enum Machine {
     /// The helper that is installed; the configuration may name another.
     static var sensorPath: [UInt8] { SensorClient.standardHelper }
+    /// The same for the TPM.
+    static var enclavePath: [UInt8] { Array("/usr/libexec/signet/signet-enclave".utf8) }
 
     /// Whom the command is about; refuses everybody but root.
     static func target(_ invocation: Invocation) throws(Failure) -> TargetUser {
@@ -38,7 +40,9 @@ enum Machine {
         for target: TargetUser, _ configuration: Configuration, creating: Bool = false
     ) throws(Failure) -> Ledger {
         do throws(StoreError) {
-            if creating { try StoreCreation.createStore(root: UserStore.standardRoot) }
+            if creating {
+                try StoreCreation.createStore(root: UserStore.standardRoot, settings: configuration.enclaveSettings)
+            }
             return try AdministratorLedger.open(target, configuration)
         } catch {
             throw Failure(error, target)
@@ -62,6 +66,16 @@ extension Failure {
             self.init(
                 .stateDamaged, "the records of uid \(target.uid) belong to another name than \(target.text)",
                 hint: "an administrator can look with \"sudo signet doctor\"")
+        case .fault(.store, .enclaveGone):
+            self.init(.stateDamaged, "the TPM does not answer", hint: "see \"sudo signet enclave status\"")
+        case .fault(.store, .enclaveForeign):
+            self.init(
+                .stateDamaged, "the TPM is another one, or was cleared",
+                hint: "see \"sudo signet enclave forget --help\"")
+        case .fault(.store, .enclaveRequired):
+            self.init(
+                .stateDamaged, "the configuration asks for a TPM, and the secrets are in a key file",
+                hint: "move them with \"sudo signet enclave migrate --to tpm\"")
         case .fault(.store, .unsafe):
             self.init(.stateDamaged, "the store or a folder above it is not root's alone", hint: doctor)
         case .fault: self.init(.stateDamaged, "signet's record for \(target.text) is damaged", hint: doctor)

@@ -96,15 +96,25 @@ final class Machine {
 
     let disk = Disk()
     let time = ManualTime()
+    /// nil: the secrets are bound to a file.
+    var tpm: FakeTPM?
     var configuration = Configuration()
     var readers: [ReaderDescription] = [.of(.inside)]
     /// The recovery code that was made, as typed.
     private(set) var code: [UInt8] = []
 
+    /// A machine with or without a TPM.
+    convenience init(_ kind: EnclaveKind) {
+        self.init()
+        if kind == .tpm { tpm = FakeTPM(time) }
+    }
+
     /// The same machine once more, to go another way from here.
     func copy() -> Machine {
         let other = Machine()
         other.disk.identity = disk.identity
+        other.disk.bound = disk.bound
+        other.disk.comparesIdentities = disk.comparesIdentities
         other.disk.prints = disk.prints
         other.disk.attempts = disk.attempts
         other.disk.damage = disk.damage
@@ -114,6 +124,7 @@ final class Machine {
         other.time.seconds = time.seconds
         other.time.wall = time.wall
         other.time.isUnreadable = time.isUnreadable
+        other.tpm = tpm?.copy(other.time)
         other.configuration = configuration
         other.readers = readers
         other.code = code
@@ -183,7 +194,7 @@ final class Actor {
         self.machine = machine
         self.process = process
         store = FakeStore(machine.disk, process)
-        vault = FakeVault(machine.disk, process)
+        vault = FakeVault(machine.disk, process, tpm: machine.tpm)
         clock = ManualClock(machine.time, process)
         journal = MemoryJournal(process)
         sensor = FakeSensor(machine.disk, process, readers: machine.readers)

@@ -6,12 +6,14 @@ enum PortCall: UInt8, CaseIterable, Sendable {
     case lock, unlock, loadIdentity, loadPrints, loadAttempts, create, saveIdentity, savePrints, saveAttempts, remove
     case digest, makeSigningKey, sign, verifySignature, conceal, wrap, unwrap, spendTime, random, randomSecret
     case prepare, readers, open, arm, awaitTouch, enroll, deleteFromReader, startClosing, close, stopListening
+    case prepareHalf, dictionaryAttack, makeCounter, counterValue, bump, removeCounter
     case ask, tell, openField, takeAnswer, awaitReturn, closeField, now, wallTime, record
 
     /// Whether the port lets this call fail.
     var canFail: Bool {
         switch self {
-        case .unlock, .spendTime, .prepare, .startClosing, .close, .stopListening, .tell, .closeField, .wallTime,
+        case .unlock, .spendTime, .prepare, .prepareHalf, .startClosing, .close, .stopListening, .tell, .closeField,
+            .wallTime,
             .record:
             false
         default: true
@@ -21,7 +23,7 @@ enum PortCall: UInt8, CaseIterable, Sendable {
     /// Whether the call changes what is on disk.
     var writes: Bool {
         switch self {
-        case .create, .saveIdentity, .savePrints, .saveAttempts, .remove: true
+        case .create, .saveIdentity, .savePrints, .saveAttempts, .remove, .makeCounter, .bump, .removeCounter: true
         default: false
         }
     }

@@ -21,6 +21,10 @@ final class Disk {
     }
 
     var identity: IdentityRecord?
+    /// The identity that the counters were written beside, and whether it is compared, as the real store does by digests;
+    /// off for stories in which somebody who has the keys changes an identity.
+    var bound: IdentityRecord?
+    var comparesIdentities = false
     var prints: Prints?
     var attempts: Attempts?
     /// Records that cannot be read, and why.
@@ -143,12 +147,14 @@ final class Disk {
 
     func replace(_ identity: IdentityRecord) {
         self.identity = identity
+        bound = identity
         attempts = Attempts()
         guesses = Guesses()
     }
 
     func removeAll() {
         identity = nil
+        bound = nil
         prints = nil
         attempts = nil
         guesses = Guesses()
@@ -190,6 +196,7 @@ final class FakeStore: RecordStore {
 
     func loadIdentity() throws(StoreError) -> IdentityRecord? {
         try readable(.identity, .loadIdentity)
+        guard !disk.comparesIdentities || disk.identity == disk.bound else { throw .fault(.identity, .rolledBack) }
         return disk.identity
     }
 
@@ -228,6 +235,7 @@ final class FakeStore: RecordStore {
         try writing(.saveIdentity) {
             disk.needsLock("wrote the identity", process)
             disk.identity = identity
+            disk.bound = identity
         }
     }
 

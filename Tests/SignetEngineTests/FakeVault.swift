@@ -13,10 +13,13 @@ final class FakeVault: KeyVault {
     private(set) var comparisons = 0
     private(set) var timesSpent = 0
     private var counter: UInt64
+    /// Where keys are bound to; nil: a file.
+    private let tpm: FakeTPM?
 
     /// `seed` makes the random bytes; two vaults with one seed make the same.
-    init(_ disk: Disk, _ process: FakeProcess, seed: UInt64 = 1) {
+    init(_ disk: Disk, _ process: FakeProcess, tpm: FakeTPM? = nil, seed: UInt64 = 1) {
         self.disk = disk
+        self.tpm = tpm
         self.process = process
         counter = seed
     }
@@ -61,12 +64,20 @@ final class FakeVault: KeyVault {
         derivations += 1
         let salt = nextRandom(WrappedKey.saltCount)
         let plain = copy(key)
-        let derived = derive(copy(secret.image), purpose, cost, salt)
+        var derived = derive(copy(secret.image), purpose, cost, salt)
+        var object: EnclaveObject?
+        // A recovery code is long enough to need no half.
+        if purpose == .pin, let tpm, tpm.givesHalves {
+            guard tpm.isThere else { throw .enclave(.noDevice) }
+            let half = nextRandom(32)
+            object = tpm.seal(half, under: authorization(derived))
+            derived = join(derived, half)
+        }
         let tag = mix([[4], derived, plain], count: 16)
         guard
             let wrapped = WrappedKey(
                 cost: cost, salt: salt, nonce: nextRandom(WrappedKey.nonceCount),
-                sealed: apply(derived, to: plain) + tag)
+                sealed: apply(derived, to: plain) + tag, half: object)
         else { throw .outOfMemory }
         return wrapped
     }
@@ -76,12 +87,23 @@ final class FakeVault: KeyVault {
     ) throws(VaultError) -> SecretBytes? {
         // A failure comes before anything is compared: no memory, no pepper.
         if process.begin(.unwrap) { throw process.vaultError }
+        if let half = wrapped.half {
+            guard let tpm else { throw .enclave(.noDevice) }
+            if let problem = tpm.problem(of: half) { throw .enclave(problem) }
+        }
         derivations += 1
         comparisons += 1
         let factor: Factor = purpose == .pin ? .pin : .recoveryCode
         disk.willCompare(factor, process)
         process.compared.append(factor)
-        let derived = derive(copy(secret.image), purpose, wrapped.cost, wrapped.salt)
+        var derived = derive(copy(secret.image), purpose, wrapped.cost, wrapped.salt)
+        if let object = wrapped.half, let tpm {
+            willAsk(tpm, object)
+            let half = tpm.open(object, authorization(derived))
+            if tpm.losesAnswers { throw .enclave(.stalled) }
+            guard let half else { return nil }
+            derived = join(derived, half)
+        }
         let plain = apply(derived, to: Array(wrapped.sealed.prefix(64)))
         guard Array(wrapped.sealed.suffix(16)) == mix([[4], derived, plain], count: 16),
             publicHalf(Array(plain.prefix(32))) == publicKey
@@ -96,23 +118,54 @@ final class FakeVault: KeyVault {
         timesSpent += 1
     }
 
-    var hasHalves: Bool { false }
+    // MARK: The TPM, where there is one
 
-    func prepare(_ wrapped: WrappedKey) {}
+    var hasHalves: Bool { tpm?.givesHalves ?? false }
 
-    func dictionaryAttack() throws(VaultError) -> DictionaryAttackState? { nil }
+    func prepare(_ wrapped: WrappedKey) {
+        if wrapped.half != nil { _ = process.begin(.prepareHalf) }
+    }
 
-    func makeCounter(for owner: CounterOwner) throws(VaultError) -> EnclaveCounter? { nil }
+    func dictionaryAttack() throws(VaultError) -> DictionaryAttackState? {
+        guard let tpm else { return nil }
+        if process.begin(.dictionaryAttack) { throw process.vaultError }
+        guard tpm.isThere else { throw .enclave(.noDevice) }
+        return tpm.state
+    }
+
+    func makeCounter(for owner: CounterOwner) throws(VaultError) -> EnclaveCounter? {
+        guard let tpm, tpm.givesHalves else { return nil }
+        return try counting(.makeCounter, tpm) { tpm.makeCounter(owner) }
+    }
 
     func value(of counter: EnclaveCounter, for owner: CounterOwner) throws(VaultError) -> UInt64 {
-        throw .enclave(.noDevice)
+        guard let tpm else { throw .enclave(.noDevice) }
+        if process.begin(.counterValue) { throw process.vaultError }
+        return try tpm.value(counter, owner)
     }
 
     func bump(_ counter: EnclaveCounter, for owner: CounterOwner) throws(VaultError) -> UInt64 {
-        throw .enclave(.noDevice)
+        guard let tpm else { throw .enclave(.noDevice) }
+        return try counting(.bump, tpm) { () throws(VaultError) in try tpm.bump(counter, owner) }
     }
 
-    func remove(_ counter: EnclaveCounter) throws(VaultError) {}
+    func remove(_ counter: EnclaveCounter) throws(VaultError) {
+        guard let tpm else { return }
+        try counting(.removeCounter, tpm) { tpm.remove(counter) }
+    }
+
+    /// As for the disk: a killed process does nothing, and a failure may come after it was done.
+    private func counting<Result>(
+        _ call: PortCall, _ tpm: FakeTPM, _ effect: () throws(VaultError) -> Result
+    ) throws(VaultError) -> Result {
+        let fails = process.begin(call)
+        guard fails else {
+            guard tpm.isThere else { throw .enclave(.noDevice) }
+            return try effect()
+        }
+        if !process.isKilled, process.writesBeforeFailing, tpm.isThere { _ = try effect() }
+        throw process.vaultError
+    }
 
     func random(count: Int) throws(VaultError) -> [UInt8] {
         if process.begin(.random) { throw process.vaultError }
@@ -125,6 +178,21 @@ final class FakeVault: KeyVault {
     }
 
     // MARK: Mixing
+
+    private func authorization(_ derived: [UInt8]) -> [UInt8] { mix([[8], derived], count: 32) }
+
+    private func join(_ derived: [UInt8], _ half: [UInt8]) -> [UInt8] { mix([[9], derived, half], count: 64) }
+
+    /// What must be so before a TPM compares: it counted what was written, and its failure is charged.
+    private func willAsk(_ tpm: FakeTPM, _ object: EnclaveObject) {
+        guard let identity = disk.identity, let attempts = disk.attempts else { return }
+        if let counter = attempts.counter, (try? tpm.value(counter, identity.owner)) != counter.value {
+            disk.violated("compared before the TPM counted", by: process)
+        }
+        if object.countsFailures, attempts.enclaveFailures == nil {
+            disk.violated("compared without charging the TPM's failure", by: process)
+        }
+    }
 
     private func publicHalf(_ seed: [UInt8]) -> [UInt8] { mix([[3], seed], count: 32) }
 

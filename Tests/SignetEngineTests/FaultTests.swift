@@ -6,6 +6,9 @@ import Testing
 /// Every story under every fault: whatever fails, and wherever a process ends, the rules hold.
 @Suite struct FaultTests {
     static let stories = PINStories.all + FingerStories.all + FieldStories.all + ChangeStories.all + RecoveryStories.all
+    /// Each with a file, and with a TPM; those of a TPM bring their own.
+    static let cases: [(story: Story, kind: EnclaveKind)] =
+        stories.map { ($0, .file) } + stories.map { ($0, .tpm) } + EnclaveStories.all.map { ($0, .file) }
 
     /// The ways in which a port can fail.
     struct Fault: Sendable, CustomTestStringConvertible {
@@ -15,6 +18,8 @@ import Testing
         var reader = ReaderProblem.helperFailed
         var conversation = ConversationError.cancelled
         var writesBeforeFailing = false
+        /// The other faults are met in stories of a TPM as in those of a file.
+        var concernsTPM: Bool { if case .enclave = vault { true } else { false } }
         var testDescription: String { name }
     }
 
@@ -26,15 +31,20 @@ import Testing
         Fault(name: "busy store, busy reader", store: .busy, reader: .busy, conversation: .unusable),
         Fault(name: "damaged identity", store: .fault(.identity, .damaged), vault: .keyLost, reader: .removed),
         Fault(name: "damaged prints", store: .fault(.prints, .damaged), reader: .virtualRefused),
-        Fault(name: "missing counters", store: .fault(.attempts, .missing), reader: .timedOut),
+        Fault(
+            name: "missing counters, stalled TPM", store: .fault(.attempts, .missing), vault: .enclave(.stalled),
+            reader: .timedOut),
+        Fault(
+            name: "older records, a TPM that fails after it was done", store: .fault(.identity, .rolledBack),
+            vault: .enclave(.helperFailed), writesBeforeFailing: true),
     ]
 
     /// Catches a fault that lets somebody in, a counter that falls for it, a comparison that is not charged, a lock or a
     /// reader left behind, and signals that stay blocked.
     @Test(arguments: faults) func everyFaultAtEveryCall(_ fault: Fault) throws {
         var runs = 0
-        for story in Self.stories {
-            let prepared = try story.prepared()
+        for (story, kind) in Self.cases where kind == .file || fault.concernsTPM {
+            let prepared = try story.prepared(kind)
             let calls = callCount(story, prepared)
             for call in 1...calls {
                 let machine = prepared.copy()
@@ -60,8 +70,8 @@ import Testing
     /// Catches faults that come in pairs: what is done about the first one fails too.
     @Test func twoFaultsAtOnce() throws {
         var runs = 0
-        for story in Self.stories where !story.touches.isEmpty || story.answers.contains(.right) {
-            let prepared = try story.prepared()
+        for (story, kind) in Self.cases where !story.touches.isEmpty || story.answers.contains(.right) {
+            let prepared = try story.prepared(kind)
             let calls = callCount(story, prepared)
             for call in 1...calls {
                 for kind in [PortCall.saveAttempts, .lock, .loadAttempts, .now] {
@@ -88,8 +98,8 @@ import Testing
     /// leaves unusable.
     @Test func killedAtEveryCall() throws {
         var runs = 0
-        for story in Self.stories {
-            let prepared = try story.prepared()
+        for (story, kind) in Self.cases {
+            let prepared = try story.prepared(kind)
             let calls = callCount(story, prepared)
             for call in 1...calls {
                 let machine = prepared.copy()

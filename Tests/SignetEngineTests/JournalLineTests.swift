@@ -112,6 +112,11 @@ private func managed(_ act: ManagementAct) -> JournalEvent { .management(act, by
             (.storeBusy, "event=store_busy"),
             (.attemptsTorn, "event=attempts_torn"),
             (.vaultFailed(.keyLost), "event=vault_failed error=key_lost"),
+            (.vaultFailed(.enclave(.stalled)), "event=vault_failed error=tpm_stalled"),
+            (.recordFault(.attempts, .rolledBack), "event=record_fault record=attempts fault=rolled_back"),
+            (.recordFault(.store, .enclaveGone), "event=record_fault record=store fault=tpm_gone"),
+            (.noCounter, "event=tpm_no_counter"), (.countMadeGood, "event=tpm_count_made_good"),
+            (.enclaveWaits(failures: 17, limit: 32), "event=tpm_waits tpm_failures=17 tpm_limit=32"),
             (.clockUnreadable, "event=clock_unreadable"), (.memoryNotLocked, "event=memory_not_locked"),
             (.argumentUnknown([0x61, 0x0A]), "event=argument_unknown argument=\"a\\x0a\""),
             (.foreignPrints(count: 3), "event=foreign_prints count=3"),
@@ -124,6 +129,7 @@ private func managed(_ act: ManagementAct) -> JournalEvent { .management(act, by
             (managed(.deactivated), "event=management act=deactivated by=user"),
             (managed(.printsDiscarded), "event=management act=prints_discarded by=user"),
             (managed(.adopted), "event=management act=adopted by=user"),
+            (managed(.olderRecordsAccepted), "event=management act=older_records_accepted by=user"),
             (managed(.purged), "event=management act=purged by=user"),
             (
                 .management(.lockoutReset(finger: true, pin: false), byAdministrator: true),
@@ -166,6 +172,9 @@ private func managed(_ act: ManagementAct) -> JournalEvent { .management(act, by
         var standIn = context
         standIn.usesStandInReader = true
         #expect(JournalLine.render(.storeBusy, context: standIn).hasSuffix(" reader=\"stand-in reader\""))
+        standIn.usesStandInReader = false
+        standIn.usesStandInTPM = true
+        #expect(JournalLine.render(.storeBusy, context: standIn).hasSuffix(" rhost=\"\" tpm=\"stand-in TPM\""))
     }
 
     /// Catches a value that ends its quotes, its line or its terminal's good manners, or is taken for another key.
@@ -194,7 +203,8 @@ private func managed(_ act: ManagementAct) -> JournalEvent { .management(act, by
     @Test func isBounded() {
         let long = [UInt8](repeating: 0xFF, count: 100_000)
         let hostile = JournalContext(
-            service: long, user: long, terminal: long, remoteHost: long, realUID: .max, usesStandInReader: true)
+            service: long, user: long, terminal: long, remoteHost: long, realUID: .max, usesStandInReader: true,
+            usesStandInTPM: true)
         let event = JournalEvent.authentication(
             verdict: .refused(.pinLockout(.waiting(seconds: .max))),
             attempts: attempts(finger: 255, pin: 255, others: 255, remote: 255))

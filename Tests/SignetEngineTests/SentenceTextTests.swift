@@ -167,7 +167,31 @@ private let sudo = Array("sudo".utf8)
             (.waiting(seconds: 61), "Too many wrong PINs. Try again in 2 minutes."),
             (.waiting(seconds: 240), "Too many wrong PINs. Try again in 4 minutes."),
             (.waiting(seconds: 3600), "Too many wrong PINs. Try again in 60 minutes."),
-            (.waiting(seconds: .max), "Too many wrong PINs. Try again in 307445734561825861 minutes."),
+            (.waiting(seconds: 10_740), "Too many wrong PINs. Try again in 179 minutes."),
+            (.waiting(seconds: 10_800), "Too many wrong PINs. Try again in 3 hours."),
+            (.waiting(seconds: 10_801), "Too many wrong PINs. Try again in 4 hours."),
+            (.waiting(seconds: 86_400), "Too many wrong PINs. Try again in 24 hours."),
+            (
+                .troubled(.rolledBack),
+                "Signet's record for alice is an older copy that was put back. "
+                    + "An administrator can look with \"signet doctor\"."
+            ),
+            (
+                .troubled(.enclaveGone),
+                "This machine's security chip (TPM) does not answer, so that nobody can be verified. "
+                    + "An administrator can look with \"signet doctor\"."
+            ),
+            (
+                .troubled(.enclaveForeign),
+                "This machine's security chip (TPM) was cleared or replaced, so that Signet's records cannot be opened. "
+                    + "An administrator has to set Signet up anew; \"signet doctor\" says how."
+            ),
+            (
+                .troubled(.enclaveRequired),
+                "Signet has to use this machine's security chip (TPM), and was set up without it. "
+                    + "An administrator can look with \"signet doctor\"."
+            ),
+            (.waiting(seconds: .max), "Too many wrong PINs. Try again in 5124095576030432 hours."),
             (
                 .pinDisabled(codeHelps: true),
                 "Your PIN is disabled. Try again with your recovery code, or ask an administrator to run "
@@ -270,7 +294,7 @@ private let sudo = Array("sudo".utf8)
         .recoveryCode, .pinOrTouch, .pin(because: .readerNotAvailable(.busy)),
     ]
     private static let notices: [Notice] = [
-        .pinNotSet, .recordUnusable, .pinDisabled(codeHelps: true), .shareUsedUp,
+        .pinNotSet, .recordUnusable, .troubled(.rolledBack), .pinDisabled(codeHelps: true), .shareUsedUp,
         .fingerPathClosed(.readerNotAvailable(.busy)),
     ]
 

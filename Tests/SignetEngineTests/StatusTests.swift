@@ -126,6 +126,58 @@ struct StatusTests {
         #expect(status(of: machine).status.attention == [.renamed])
     }
 
+    // Would catch: a user whose PIN is guessable offline, who waits for the TPM, or whose records can be put back unseen,
+    // told as well off; and a machine without a TPM told of one.
+    @Test func `the TPM's part is told`() throws {
+        let file = Machine()
+        try file.setUp()
+        #expect(status(of: file).status.enclave == nil && !status(of: file).status.pinIsToBeRenewed)
+
+        let machine = Machine()
+        try EnclaveStories.counting(machine)
+        let well = status(of: machine).status
+        #expect(
+            well.enclave
+                == EnclaveFact(
+                    hasCounter: true, pinHasHalf: true, countsFailures: true, failures: 0, share: 8, wait: nil))
+        #expect(well.attention.isEmpty)
+        machine.wrongPINs(8)
+        let waiting = status(of: machine).status
+        #expect(waiting.enclave?.failures == 8 && waiting.enclave?.wait == 3600 && waiting.attention.isEmpty)
+
+        // Set up with a file, before the machine had a TPM.
+        file.tpm = FakeTPM(file.time)
+        let moved = status(of: file).status
+        #expect(moved.enclave?.pinHasHalf == false && moved.enclave?.hasCounter == false)
+        #expect(moved.attention == [.pinToBeRenewed])
+        var ledger = file.process("migrate", isAdministrator: true).ledger()
+        let taken = try ledger.takeCounter()
+        #expect(taken && status(of: file).status.enclave?.hasCounter == true)
+        _ = file.process().authenticate([.right])
+        #expect(status(of: file).status.attention.isEmpty)
+    }
+
+    // Would catch: records that were put back, or another TPM, shown as usable; and looking that makes them good.
+    @Test func `the TPM's count is told and not touched`() throws {
+        let machine = Machine(.tpm)
+        try machine.setUp()
+        let held = try #require(machine.attempts.counter)
+        func told(_ value: UInt64) -> RecordCondition {
+            machine.disk.attempts?.counter = EnclaveCounter(index: held.index, value: value)
+            let (status, calls) = status(of: machine)
+            #expect(!calls.contains { $0.writes })
+            return status.record
+        }
+        #expect(told(held.value) == .usable && told(held.value + 1) == .usable)
+        #expect(told(held.value - 1) == .faulty(.attempts, .rolledBack))
+        #expect(told(held.value + 2) == .faulty(.attempts, .enclaveForeign))
+        machine.tpm?.isThere = false
+        #expect(told(held.value) == .faulty(.attempts, .enclaveGone))
+        machine.tpm?.isThere = true
+        machine.tpm?.clear()
+        #expect(told(held.value) == .faulty(.attempts, .enclaveForeign))
+    }
+
     // Would catch: a lock kept, or a fault swallowed, when any one call fails.
     @Test func `every call may fail`() throws {
         let machine = Machine()

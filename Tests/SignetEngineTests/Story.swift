@@ -40,9 +40,9 @@ struct Story: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    /// The machine as it is before the story.
-    func prepared() throws -> Machine {
-        let machine = Machine()
+    /// The machine as it is before the story; with a TPM, one that counts no failures, which needs no other story.
+    func prepared(_ kind: EnclaveKind = .file) throws -> Machine {
+        let machine = Machine(kind)
         try prepare(machine)
         return machine
     }

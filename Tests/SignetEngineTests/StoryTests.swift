@@ -6,14 +6,28 @@ import Testing
 /// Each story as it is written: verdict, all that the person met in order, journal, and what stands on disk.
 @Suite struct StoryTests {
     /// The comments beside the stories say which fault each would catch.
-    @Test(arguments: PINStories.all) func pin(_ story: Story) throws { try check(story) }
-    @Test(arguments: FingerStories.all) func finger(_ story: Story) throws { try check(story) }
-    @Test(arguments: FieldStories.all) func field(_ story: Story) throws { try check(story) }
-    @Test(arguments: ChangeStories.all) func change(_ story: Story) throws { try check(story) }
-    @Test(arguments: RecoveryStories.all) func recovery(_ story: Story) throws { try check(story) }
+    @Test(arguments: PINStories.all, kinds) func pin(_ story: Story, on kind: EnclaveKind) throws {
+        try check(story, kind)
+    }
+    @Test(arguments: FingerStories.all, kinds) func finger(_ story: Story, on kind: EnclaveKind) throws {
+        try check(story, kind)
+    }
+    @Test(arguments: FieldStories.all, kinds) func field(_ story: Story, on kind: EnclaveKind) throws {
+        try check(story, kind)
+    }
+    @Test(arguments: ChangeStories.all, kinds) func change(_ story: Story, on kind: EnclaveKind) throws {
+        try check(story, kind)
+    }
+    @Test(arguments: RecoveryStories.all, kinds) func recovery(_ story: Story, on kind: EnclaveKind) throws {
+        try check(story, kind)
+    }
 
-    private func check(_ story: Story) throws {
-        let machine = try story.prepared()
+    @Test(arguments: EnclaveStories.all) func enclave(_ story: Story) throws { try check(story, .file) }
+
+    static let kinds = [EnclaveKind.file, .tpm]
+
+    private func check(_ story: Story, _ kind: EnclaveKind) throws {
+        let machine = try story.prepared(kind)
         let actor = story.begin(machine)
         #expect(machine.disk.violations.isEmpty, "before the story")
         let outcome = story.run(actor)

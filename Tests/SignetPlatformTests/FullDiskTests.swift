@@ -55,15 +55,23 @@ struct FullDiskTests {
         }
         let bigger = enrollment(generation: 9)
         require(storeError { try store.save(bigger) } == .system(errno: ENOSPC), 21)
-        require(storeError { try store.save(identity(instance: 0x50)) } == .system(errno: ENOSPC), 22)
+        var changed = identity()
+        changed.pinChangedAt = 77
+        require(storeError { try store.save(changed) } == .system(errno: ENOSPC), 22)
         require(try store.loadIdentity() == identity(), 23)
+        // The change that began in the counters costs nobody anything.
+        var attempts = Attempts()
+        attempts.pin.byPerson = 5
+        require(try store.loadAttempts() == attempts, 26)
+        try store.save(attempts)
+        require(try store.loadAttempts() == attempts, 27)
         let generation = try store.loadPrints().generation
         require(generation == 4, 24)
         require(names(in: "\(root)/users/1000") == ["attempts", "identity", "lock", "prints"], 25)
     }
 
     static func prepare(_ root: String) throws {
-        try StoreCreation.createStore(root: Array(root.utf8))
+        try StoreCreation.createStore(root: Array(root.utf8), settings: EnclaveSettings(preference: .file))
         var store = try userStore(Array(root.utf8))
         try store.lock()
         try store.create(identity())

@@ -148,4 +148,34 @@ import Testing
         let found = try SecureFolder(path: folder.bytes).numbers().sorted()
         #expect(found == [0, 1000, 4_294_967_295])
     }
+
+    /// Catches a secret that stays in its blocks, a name that outlives it, and what an interrupted call leaves.
+    @Test func destroying() throws {
+        let test = try TestFolder()
+        let store = try SecureFolder(path: test.bytes)
+        let path = test.sub("key")
+        func write(_ name: String, _ byte: UInt8) {
+            FileManager.default.createFile(
+                atPath: test.sub(name), contents: Data(repeating: byte, count: 32),
+                attributes: [.posixPermissions: 0o400])
+        }
+        write("key", 7)
+        let open = try #require(FileHandle(forReadingAtPath: path))
+        try store.destroy(.key)
+        #expect(try open.readToEnd() == Data(count: 32))
+        #expect(names(in: test.path) == [])
+        write("key.old", 8)
+        try store.destroy(.key)
+        #expect(names(in: test.path) == [])
+        write("key.old", 8)
+        write("key", 9)
+        let older = try #require(FileHandle(forReadingAtPath: test.sub("key.old")))
+        try store.destroy(.key)
+        #expect(try older.readToEnd() == Data(count: 32))
+        #expect(names(in: test.path) == [])
+        symlink("/etc/passwd", path)
+        try store.destroy(.key)
+        #expect(names(in: test.path) == [])
+        #expect(access("/etc/passwd", R_OK) == 0)
+    }
 }

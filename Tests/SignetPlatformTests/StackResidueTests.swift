@@ -53,8 +53,8 @@ import Testing
         look("concealing", for: ["PIN": text, "image": content(image.image)])
         let wrapped = try vault.wrap(pair.secret, under: image, for: .pin, cost: .floor)
         #expect(Self.stackBelow(here, &buffer) == buffer.count)
-        let wrapping = try Derivation.wrappingKey(
-            from: image.image, salt: wrapped.salt, cost: .floor, purpose: .pin, pepper: secret(bytes(32)))
+        let result = try Derivation.result(from: image.image, salt: wrapped.salt, cost: .floor, purpose: .pin)
+        let wrapping = try Derivation.wrappingKey(result, pepper: secret(bytes(32)))
         let keys = ["image": content(image.image), "wrapping key": content(wrapping), "signing key": seed]
         look("wrapping", for: keys)
         let key = try vault.unwrap(wrapped, with: image, for: .pin, publicKey: publicKey)

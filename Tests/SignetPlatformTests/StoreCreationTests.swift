@@ -16,7 +16,9 @@ import Testing
     }
 
     var rootBytes: [UInt8] { Array(root.utf8) }
-    func create() -> StoreError? { storeError { try StoreCreation.createStore(root: rootBytes) } }
+    func create() -> StoreError? {
+        storeError { try StoreCreation.createStore(root: rootBytes, settings: EnclaveSettings(preference: .file)) }
+    }
     func readKey() -> StoreError? { storeError { _ = try FileEnclave.read(root: rootBytes) } }
 
     func mode(_ name: String) -> mode_t {
@@ -62,8 +64,10 @@ import Testing
         #expect(create() == .fault(.store, .unsafe))
         chmod(folder.path, 0o755)
         #expect(
-            storeError { try StoreCreation.createStore(root: rootBytes + Array("/deeper".utf8)) }
-                == .fault(.store, .missing))
+            storeError {
+                try StoreCreation.createStore(
+                    root: rootBytes + Array("/deeper".utf8), settings: EnclaveSettings(preference: .file))
+            } == .fault(.store, .missing))
         mkdir(root, 0o755)
         #expect(create() == .fault(.store, .unsafe))
         #expect(names(in: root) == [])
@@ -81,7 +85,7 @@ import Testing
         chown("\(root)/key", 65_534, 0)
         #expect(readKey() == .fault(.store, .unsafe))
         var enclave = FileEnclave(root: rootBytes)
-        #expect(throws: VaultError.keyLost) { _ = try enclave.masterKey() }
+        #expect(throws: EnclaveError.keyLost) { _ = try enclave.masterKey() }
         chown("\(root)/key", 0, 0)
         for count in [0, 31, 33] {
             try overwrite("\(root)/key", bytes(count))

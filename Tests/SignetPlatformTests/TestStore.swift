@@ -53,7 +53,7 @@ func userStore(
 
 /// A store with the tests' master key in place of a random one, so that copies to "another machine" can be made.
 func makeStore(_ folder: TestFolder) throws {
-    try StoreCreation.createStore(root: folder.bytes)
+    try StoreCreation.createStore(root: folder.bytes, settings: EnclaveSettings(preference: .file))
 }
 
 func identity(uid: UInt32 = 1000, name: [UInt8] = alice, instance: UInt8 = 0x20) -> IdentityRecord {

@@ -91,7 +91,12 @@ import Testing
         }
         #expect(storeError { _ = try bob.loadIdentity() } == .fault(.identity, .otherUser))
         #expect(storeError { _ = try bob.loadPrints() } == .fault(.prints, .otherUser))
-        try bob.save(identity(uid: 1001, name: Array("bob".utf8), instance: 0x30))
+        #expect(
+            storeError { try bob.save(identity(uid: 1001, name: Array("bob".utf8), instance: 0x30)) }
+                == .fault(.identity, .otherUser))
+        let alicesAttempts = try read(folder.sub("users/1000/attempts"))
+        try bob.create(identity(uid: 1001, name: Array("bob".utf8), instance: 0x30))
+        try overwrite(folder.sub("users/1001/attempts"), alicesAttempts)
         #expect(storeError { _ = try bob.loadAttempts() } == .fault(.attempts, .otherUser))
 
         var renamed = try userStore(folder.bytes, name: Array("alicia".utf8))
@@ -101,7 +106,10 @@ import Testing
         let otherKey = secret(bytes(32, from: 1))
         var foreign = try UserStore(root: folder.bytes, uid: 1000, userName: alice, masterKey: otherKey)
         #expect(storeError { _ = try foreign.loadIdentity() } == .fault(.identity, .foreign))
-        try foreign.save(identity())
+        #expect(storeError { try foreign.save(identity()) } == .fault(.identity, .foreign))
+        let old = try read(folder.sub("users/1000/attempts"))
+        try foreign.create(identity())
+        try overwrite(folder.sub("users/1000/attempts"), old)
         #expect(storeError { _ = try foreign.loadAttempts() } == .fault(.attempts, .foreign))
     }
 
@@ -256,10 +264,12 @@ import Testing
         try store.create(identity())
         try store.save(enrollment())
         let oldIdentity = try read(folder.sub("users/1000/identity"))
+        let oldAttempts = try read(folder.sub("users/1000/attempts"))
         var renamed = try userStore(folder.bytes, name: Array("alicia".utf8))
         try renamed.adopt()
         // As after a power cut between the two files.
         try overwrite(folder.sub("users/1000/identity"), oldIdentity)
+        try overwrite(folder.sub("users/1000/attempts"), oldAttempts)
         #expect(storeError { _ = try renamed.loadIdentity() } == .fault(.identity, .renamed))
         try renamed.adopt()
         #expect(try renamed.loadIdentity() == identity(name: Array("alicia".utf8)))

@@ -16,7 +16,7 @@ import Testing
     /// Every kind of facts a beginning can meet.
     static var facts: [Machine.Facts] {
         let doors: [SecretDoor] = [.open(triesLeft: 5)] + lockouts.map { .closed($0) }
-        let records: [RecordState] = [.usable, .pinNotSet, .unusable, .unknownUser]
+        let records: [RecordState] = [.usable, .pinNotSet, .unusable, .troubled(.enclaveGone), .unknownUser]
         let recoveries: [SecretDoor?] = [nil, .open(triesLeft: 5), .closed(.waiting(seconds: 60)), .closed(.disabled)]
         let fingers: [FingerClosure?] = [nil, .remote, .biometryLockout(limit: 5)]
         var all: [Machine.Facts] = []
@@ -29,6 +29,14 @@ import Testing
                 }
             }
         }
+        // The TPM's wait, beside every door.
+        for door in doors {
+            for finger in fingers {
+                var facts = Machine.Facts(record: .usable, pin: door, recovery: nil, finger: finger)
+                facts.enclaveWait = 7200
+                all.append(facts)
+            }
+        }
         return all
     }
 
@@ -39,7 +47,7 @@ import Testing
             .fingerClosed(.remote), .readerOpened, .armed, .touchAgain(.general), .matched, .notMatched, .settled,
             .settledFailure(.secret(.open(triesLeft: 2))), .settledFailure(.finger(.open)),
             .settledFailure(.finger(.biometryLockout(limit: 5))), .newPINRefused(.pinsDiffer),
-            .unusable(damaged: true), .unusable(damaged: false),
+            .unusable(damaged: true), .unusable(damaged: false), .troubled(.rolledBack),
         ]
         all += lockouts.map { .doorClosed($0) }
         all += lockouts.map { .settledFailure(.secret(.closed($0))) }
@@ -54,7 +62,7 @@ import Testing
 
     static let allEvents = facts.map { .facts($0) } + events
     private static let laterEvents =
-        stride(from: 0, to: facts.count, by: facts.count / 4).map { .facts(facts[$0]) } + events
+        stride(from: 0, to: facts.count, by: facts.count / 5).map { .facts(facts[$0]) } + events
 
     /// What must be true of the way that led here, kept beside the machine and not read from it.
     struct Trace: Equatable {
@@ -308,6 +316,20 @@ import Testing
         #expect(run(machine, [.facts(shared)])?.action == .openReader)
         shared.finger = .remote
         #expect(run(machine, [.facts(shared)])?.action == .end(.refused(.pinLockout(.shareUsedUp))))
+        // The TPM's wait shuts the PIN alone: somebody else's wrong PINs must not close the finger.
+        var waiting = open
+        waiting.enclaveWait = 90
+        #expect(run(machine, [.facts(waiting)])?.action == .openReader)
+        let closed = run(machine, [.facts(waiting), .fingerClosed(.readerNotAvailable(.busy))])
+        #expect(
+            closed
+                == AuthenticationStep(
+                    notices: [.waiting(seconds: 90)], action: .end(.refused(.pinLockout(.waiting(seconds: 90))))))
+        let locked = run(machine, [begin, .answered, .charged, .doorClosed(.waiting(seconds: 9))])
+        #expect(locked?.action == .end(.refused(.pinLockout(.waiting(seconds: 9)))))
+        let gone = run(machine, [begin, .answered, .charged, .troubled(.enclaveGone)])
+        #expect(
+            gone == AuthenticationStep(notices: [.troubled(.enclaveGone)], action: .end(.refused(.recordUnusable))))
         let field = Machine(pinAllowed: true, fingerTries: 3, terminal: true, field: true)
         #expect(run(field, [begin])?.action == .openField)
         #expect(run(field, [begin, .fieldOpened])?.action == .openReader)

@@ -64,6 +64,24 @@ import Testing
         #expect(configuration.sensorHelper == [0x2F, 0x61])
     }
 
+    /// Catches a helper's path that goes to the other helper, and a kind of value that the key does not have.
+    @Test func enclaveKeys() {
+        var configuration = Configuration()
+        let device = Array("device:/dev/tpm0".utf8)
+        let results = [
+            configuration.set(.enclaveHelper, to: .path([0x2F, 0x62])),
+            configuration.set(.enclave, to: .preference(.file)),
+            configuration.set(.tpm, to: .connection(device)), configuration.set(.tpm, to: .path([0x2F])),
+            configuration.set(.enclave, to: .connection(device)),
+            configuration.set(.enclaveHelper, to: .preference(.file)),
+        ]
+        #expect(results == [true, true, true, false, false, false])
+        #expect(configuration.enclaveHelper == [0x2F, 0x62])
+        #expect(configuration.sensorHelper == nil)
+        #expect(configuration.enclave == .file)
+        #expect(configuration.tpm == device)
+    }
+
     /// Catches a sign that moves the cursor, shows nothing, or is half of a character; and a "none" that shows something.
     @Test func signs() {
         for byte in UInt8.min...UInt8.max {

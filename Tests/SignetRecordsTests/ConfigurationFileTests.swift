@@ -25,7 +25,8 @@ private func read(_ text: String) -> ConfigurationFile { ConfigurationFile(Array
             "finger=no", "finger_tries = 2", "\tfinger_limit\t=\t3", "finger_timeout = 60 ", "reader_timeout = 15",
             "# comment", "pin_limit = 5", "", "pin_min_length = 8", "pin_max_length = 8", "pin_fresh_hours = 1",
             "argon2_passes = 8", "argon2_memory = 512", "pin_mask = o", "enrollment_source = fprintd",
-            "sensor_helper = /opt/a b/ü#1",
+            "sensor_helper = /opt/a b/ü#1", "enclave = require", "tpm = swtpm:path=/run/tpm.1/a-b_c",
+            "enclave_helper = /opt/enclave",
         ]
         let file = read(lines.joined(separator: lineEnd))
         var expected = Configuration()
@@ -43,6 +44,9 @@ private func read(_ text: String) -> ConfigurationFile { ConfigurationFile(Array
         expected.pinMask = 0x6F
         expected.enrollmentSource = .fprintd
         expected.sensorHelper = Array("/opt/a b/ü#1".utf8)
+        expected.enclave = .require
+        expected.tpm = Array("swtpm:path=/run/tpm.1/a-b_c".utf8)
+        expected.enclaveHelper = Array("/opt/enclave".utf8)
         #expect(file.problems == [])
         #expect(file.configuration == expected)
     }
@@ -87,6 +91,17 @@ private func read(_ text: String) -> ConfigurationFile { ConfigurationFile(Array
         ),
         ("sensor_helper = /a//x", "line 1, column 17: sensor_helper must be an absolute path without \"..\", or empty"),
         ("sensor_helper = /", "line 1, column 17: sensor_helper must be an absolute path without \"..\", or empty"),
+        ("enclave = tpm", "line 1, column 11: enclave must be require, prefer or file"),
+        ("enclave = Require", "line 1, column 11: enclave must be require, prefer or file"),
+        ("enclave =", "line 1, column 10: enclave must be require, prefer or file"),
+        (
+            "tpm = tabrmd:",
+            "line 1, column 7: tpm must be device:/dev/NAME, or swtpm:path= and an absolute path without \"..\""
+        ),
+        (
+            "enclave_helper = x",
+            "line 1, column 18: enclave_helper must be an absolute path without \"..\", or empty"
+        ),
         ("pin_max_length = 5", "line 1, column 18: pin_max_length must not be below pin_min_length"),
         (
             "pin_max_length = 20\npin_min_length = 21",
@@ -105,6 +120,46 @@ private func read(_ text: String) -> ConfigurationFile { ConfigurationFile(Array
     func masks(value: String, mask: UInt8?) {
         #expect(read("pin_mask = \(value)").problems == [])
         #expect(read("pin_mask = \(value)").configuration.pinMask == mask)
+    }
+
+    /// Catches a connection that makes tpm2-tss run a program, ask the network, search, or leave /dev.
+    @Test(arguments: [
+        "", "device:", "device:/dev/", "device:/etc/x", "device:/dev/../etc/x", "device:/dev//tpm0",
+        "device:/dev/a/./b",
+        "device:dev/tpm0", "device", "/dev/tpm0", "Device:/dev/tpm0", "cmd:/bin/sh", "mssim:host=h,port=2321",
+        "tabrmd:bus_name=x", "pcap:device:/dev/tpm0", "libtss2-tcti-device.so:/dev/tpm0", "swtpm:", "swtpm:path=",
+        "swtpm:path=/", "swtpm:path=run/s", "swtpm:path=/run/../s", "swtpm:path=/run/s,host=h", "swtpm:host=h,port=1",
+        "swtpm:path=/run/s=", "swtpm:path=/run/a b", "swtpm:path=/\(String(repeating: "a", count: 102))",
+    ]) func refusesOtherConnections(connection: String) {
+        let file = read("tpm = \(connection)")
+        #expect(file.problems.map(\.cause) == [.badValue(.tpm)])
+        #expect(file.configuration.tpm == Array("device:/dev/tpmrm0".utf8))
+        var configuration = Configuration()
+        let accepted = configuration.set(.tpm, to: .connection(Array(connection.utf8)))
+        #expect(!accepted)
+    }
+
+    /// Catches a right device that is refused.
+    @Test(arguments: [
+        "device:/dev/tpm0", "device:/dev/tpmrm1", "device:/dev/tpm/by-id/x_1", "swtpm:path=/s",
+        "swtpm:path=/\(String(repeating: "a", count: 101))",
+    ]) func takesConnections(connection: String) {
+        #expect(read("tpm = \(connection)").problems == [])
+        #expect(read("tpm = \(connection)").configuration.tpm == Array(connection.utf8))
+    }
+
+    /// Catches a slip elsewhere in the file that moves Signet to another TPM, where no PIN would open anything, or that
+    /// gives a new store a weaker key than the administrator asked for.
+    @Test func aSlipElsewhereKeepsWhereTheSecretsAre() {
+        let file = read(
+            "enclave = require\ntpm = device:/dev/tpmrm1\nenclave_helper = /e\nfinger = maybe\ntpm = device:/dev/x\n")
+        var expected = Configuration.strictest
+        expected.enclave = .require
+        expected.tpm = Array("device:/dev/tpmrm1".utf8)
+        expected.enclaveHelper = Array("/e".utf8)
+        #expect(file.problems.map(\.line) == [4, 5])
+        #expect(file.configuration == expected)
+        #expect(read("enclave = fil\n").configuration == .strictest)
     }
 
     /// Catches bytes that are no text, where the place is what helps.
@@ -138,7 +193,7 @@ private func read(_ text: String) -> ConfigurationFile { ConfigurationFile(Array
             var bytes = shipped
             for _ in 0..<8 { bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(in: 0...255) }
             let file = ConfigurationFile(bytes)
-            #expect(file.problems.isEmpty || file.configuration == .strictest)
+            #expect(file.problems.isEmpty || file.configuration == file.configuration.madeStrictest)
             #expect(file.problems.allSatisfy { $0.line >= 1 && $0.column >= 1 && !$0.sentence.isEmpty })
             for key in ConfigurationKey.allCases {
                 var configuration = Configuration()

@@ -2,6 +2,8 @@ import SignetPolicy
 import SignetRecords
 import Testing
 
+/// Version, kind and length.
+private let headerCount = 6
 /// The bytes that stand for a template in these tests.
 private let source: [UInt8] = (0..<64).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 1) }
 
@@ -113,20 +115,20 @@ private func events() -> [SensorEvent] {
     @Test func everyTruncationIsRefused() throws {
         for message in try requests().map({ try packet($0) }) {
             for length in 0..<message.count {
-                #expect(throws: SensorMessageError.self) {
+                #expect(throws: MessageError.self) {
                     try request(Array(message[..<length]))
                 }
                 // The same with a header that says so.
-                guard length >= SensorMessage.headerCount else { continue }
+                guard length >= headerCount else { continue }
                 var short = Array(message[..<length])
-                short[2] = UInt8(truncatingIfNeeded: length - SensorMessage.headerCount)
-                short[3] = UInt8(truncatingIfNeeded: (length - SensorMessage.headerCount) >> 8)
-                #expect(throws: SensorMessageError.self) { try request(short) }
+                short[2] = UInt8(truncatingIfNeeded: length - headerCount)
+                short[3] = UInt8(truncatingIfNeeded: (length - headerCount) >> 8)
+                #expect(throws: MessageError.self) { try request(short) }
             }
         }
         for message in try events().map({ try packet($0) }) {
             for length in 0..<message.count {
-                #expect(throws: SensorMessageError.self) { try event(Array(message[..<length])) }
+                #expect(throws: MessageError.self) { try event(Array(message[..<length])) }
             }
         }
     }
@@ -159,15 +161,15 @@ private func events() -> [SensorEvent] {
     /// Catches each check of header and fields by itself: dropping one lets its message through.
     @Test(
         arguments: [
-            ([2, 4, 0, 0, 0, 0], SensorMessageError.wrongVersion), ([1, 99, 0, 0, 0, 0], .unknownKind),
+            ([2, 4, 0, 0, 0, 0], MessageError.wrongVersion), ([1, 99, 0, 0, 0, 0], .unknownKind),
             ([1, 65, 0, 0, 0, 0], .unknownKind), ([1, 4, 1, 0, 0, 0], .wrongLength),
             ([1, 4, 0, 0, 0, 0, 0], .wrongLength), ([1, 4, 1, 0, 0, 0, 0], .trailingBytes),
             ([1, 4, 0, 0, 0, 128], .wrongLength), ([1, 8, 4, 0, 0, 0, 11, 1, 0, 5], .unexpectedField),
             ([1, 8, 5, 0, 0, 0, 10, 2, 0, 5, 5], .badValue), ([1, 8, 4, 0, 0, 0, 10, 1, 0, 64], .badValue),
             ([1, 8, 4, 0, 0, 0, 10, 255, 255, 5], .truncated), ([1, 3, 3, 0, 0, 0, 6, 0, 0], .badValue),
             ([1, 2, 7, 0, 0, 0, 1, 1, 0, 0, 2, 0, 0], .badValue), ([1, 4], .truncated),
-        ] as [([UInt8], SensorMessageError)])
-    func refuses(bytes: [UInt8], error: SensorMessageError) {
+        ] as [([UInt8], MessageError)])
+    func refuses(bytes: [UInt8], error: MessageError) {
         #expect(throws: error) { try request(bytes) }
     }
 
@@ -179,18 +181,18 @@ private func events() -> [SensorEvent] {
             [1, 66, 8, 0, 0, 0, 19, 1, 0, 17, 20, 1, 0, 0], [1, 5, 0, 0, 0, 0],
         ] as [[UInt8]])
     func refusesEvent(bytes: [UInt8]) {
-        #expect(throws: SensorMessageError.self) { try event(bytes) }
+        #expect(throws: MessageError.self) { try event(bytes) }
     }
 
     /// Catches a writer that runs over the packet, or sends a template that is empty, too long or not there.
     @Test func refusesWhatDoesNotFit() throws {
-        #expect(throws: SensorMessageError.tooLong) { try packet(SensorRequest.list, limit: 5) }
-        #expect(throws: SensorMessageError.tooLong) { try packet(SensorRequest.delete(index: 5), limit: 9) }
-        #expect(throws: SensorMessageError.badValue) { try packet(SensorRequest.galleryPrint(template: 0..<0)) }
-        #expect(throws: SensorMessageError.badValue) { try packet(SensorRequest.galleryPrint(template: 60..<65)) }
-        #expect(throws: SensorMessageError.badValue) { try packet(SensorRequest.delete(index: 300)) }
+        #expect(throws: MessageError.tooLong) { try packet(SensorRequest.list, limit: 5) }
+        #expect(throws: MessageError.tooLong) { try packet(SensorRequest.delete(index: 5), limit: 9) }
+        #expect(throws: MessageError.badValue) { try packet(SensorRequest.galleryPrint(template: 0..<0)) }
+        #expect(throws: MessageError.badValue) { try packet(SensorRequest.galleryPrint(template: 60..<65)) }
+        #expect(throws: MessageError.badValue) { try packet(SensorRequest.delete(index: 300)) }
         let big = [UInt8](repeating: 1, count: PrintEntry.templateLimit + 1)
         #expect(try encodeWhole(Array(big.dropLast())) <= SensorMessage.packetLimit)
-        #expect(throws: SensorMessageError.badValue) { try encodeWhole(big) }
+        #expect(throws: MessageError.badValue) { try encodeWhole(big) }
     }
 }

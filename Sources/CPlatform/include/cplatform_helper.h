@@ -56,9 +56,16 @@ int signet_leave_groups(gid_t group);
 /// files, and, where it is root, its user and groups in favour of `user` and `group`. 0 or -errno.
 int signet_confine(uid_t user, gid_t group);
 
+/// Keeps what this process has in memory to itself, from now on: no core, no tracing, and no swap as far as the limits let it.
+/// 0 or -errno; a refused lock is no failure.
+int signet_guard_memory(void);
+
 /// Has the kernel refuse, from now on and in every thread, system calls that a helper with an open device has no use for:
 /// seccomp(2). To be called after signet_confine. 0 or -errno.
 int signet_filter_calls(void);
+
+/// The same, but for connections: a software TPM takes one for each command.
+int signet_filter_calls_but_connections(void);
 
 /// POLLRDHUP of poll(2), which the headers show to GNU sources only: the other side of a socket sends no more.
 enum { SIGNET_POLLRDHUP = 0x2000 };

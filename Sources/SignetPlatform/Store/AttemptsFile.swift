@@ -23,6 +23,7 @@ package enum AttemptsFile {
     package static let byteCount = 2 * slotCount
 
     private static let magic: [UInt8] = [0x53, 0x47, 0x4E, 0x41]
+    private static let keyIDOffset = 10
     private static let tagOffset = slotCount - RecordSealer.slotTagCount
 
     /// What one slot turned out to be.
@@ -37,6 +38,10 @@ package enum AttemptsFile {
         package let attempts: Attempts
         /// The sequence number of the newest slot.
         package let sequence: UInt64
+        /// Whose counters they are: the instance id of an identity.
+        package let instance: [UInt8]
+        /// The digests of the identities that may stand beside these counters.
+        package let identities: [Digest]
         /// Whether one slot could not be read: the write it lost may have been a charge.
         package let torn: Bool
         /// Where the next write goes: 0 or 1.
@@ -59,35 +64,47 @@ package enum AttemptsFile {
         return slot + tag
     }
 
-    /// Reads a slot that must be of this user's instance.
+    /// Reads a slot that must be of this user's instance; nil: of any, which only a migration asks for.
     ///
     /// The tag is looked at first: only an authentic slot can say "newer" or "otherUser" and forbid the use of its
     /// twin. What a slot with a wrong tag says of itself is a hint for the journal.
     package static func decode(
-        _ slot: Span<UInt8>, uid: UInt32, instance: [UInt8], sealer: borrowing RecordSealer
+        _ slot: Span<UInt8>, uid: UInt32, instance: [UInt8]?, sealer: borrowing RecordSealer
     ) -> Slot {
-        guard slot.count == slotCount, let tag = sealer.slotTag(over: slot.extracting(0..<tagOffset)) else {
-            return .unusable(.damaged)
+        guard slot.count == slotCount, let keyID = keyID(of: slot) else { return .unusable(.damaged) }
+        // A key that does not count authenticates nothing.
+        var difference: UInt8 = 1
+        if let tag = sealer.slotTag(over: slot.extracting(0..<tagOffset), keyID: keyID) {
+            difference = 0
+            for index in 0..<tag.count { difference |= tag[index] ^ slot[tagOffset + index] }
         }
-        var difference: UInt8 = 0
-        for index in 0..<tag.count { difference |= tag[index] ^ slot[tagOffset + index] }
         let isAuthentic = difference == 0
         do throws(RecordError) {
             var reader = ByteReader(slot)
             guard try reader.bytes(magic.count) == magic else { throw .malformed }
             try reader.expect(kind: AttemptsRecord.kind, version: AttemptsRecord.version)
             let owner = try reader.uint32()
-            guard try reader.bytes(SealedHeader.keyIDCount) == sealer.keyID else { return .unusable(.foreign) }
+            guard try reader.bytes(SealedHeader.keyIDCount) == sealer.keyID || keyID == sealer.formerKeyID else {
+                return .unusable(.foreign)
+            }
             guard owner == uid else { return .unusable(.otherUser) }
             guard isAuthentic else { throw .malformed }
             let count = Int(try reader.uint16())
             guard count <= AttemptsRecord.byteLimit else { throw .malformed }
             let record = try AttemptsRecord(decoding: slot.extracting(try reader.skip(count)))
-            guard record.uid == uid, record.instance == instance else { return .unusable(.otherUser) }
+            guard record.uid == uid, instance == nil || record.instance == instance else {
+                return .unusable(.otherUser)
+            }
             return .usable(record)
         } catch {
             return .unusable(isAuthentic ? RecordFault(error) : .damaged)
         }
+    }
+
+    /// The id of the master key that a slot tells, not yet proven.
+    package static func keyID(of slot: Span<UInt8>) -> [UInt8]? {
+        guard slot.count >= keyIDOffset + SealedHeader.keyIDCount else { return nil }
+        return (keyIDOffset..<keyIDOffset + SealedHeader.keyIDCount).map { slot[$0] }
     }
 
     /// Decides between the two slots.
@@ -97,7 +114,8 @@ package enum AttemptsFile {
             let firstIsNewer = one.sequence > two.sequence
             let newest = firstIsNewer ? one : two
             return Reading(
-                attempts: newest.attempts, sequence: newest.sequence, torn: false, nextSlot: firstIsNewer ? 1 : 0)
+                attempts: newest.attempts, sequence: newest.sequence, instance: newest.instance,
+                identities: newest.identities, torn: false, nextSlot: firstIsNewer ? 1 : 0)
         case (.usable(let one), .unusable(let fault)):
             return try torn(one, other: fault, nextSlot: 1)
         case (.unusable(let fault), .usable(let two)):
@@ -114,7 +132,9 @@ package enum AttemptsFile {
         var attempts = record.attempts
         attempts.pin.byPerson = attempts.pin.byPerson.addingSaturated(1)
         attempts.finger.count = attempts.finger.count.addingSaturated(1)
-        return Reading(attempts: attempts, sequence: record.sequence, torn: true, nextSlot: nextSlot)
+        return Reading(
+            attempts: attempts, sequence: record.sequence, instance: record.instance, identities: record.identities,
+            torn: true, nextSlot: nextSlot)
     }
 }
 
@@ -126,17 +146,25 @@ extension UInt8 {
 }
 
 extension SecureFolder {
-    /// Makes both slots anew with these counters.
+    /// Makes both slots anew with these counters, beside which one of `identities` may stand.
+    ///
+    /// `sequence` is what the newest of the slots in whose place they come had; 0 where there are none.
     borrowing func createAttempts(
-        _ attempts: Attempts, uid: UInt32, instance: [UInt8], sealer: borrowing RecordSealer
+        _ attempts: Attempts, uid: UInt32, instance: [UInt8], identities: [Digest], after sequence: UInt64 = 0,
+        sealer: borrowing RecordSealer
     ) throws(StoreError) {
-        let first = AttemptsRecord(uid: uid, instance: instance, sequence: 1, attempts: attempts)
-        let second = AttemptsRecord(uid: uid, instance: instance, sequence: 2, attempts: attempts)
-        guard let one = AttemptsFile.encode(first, sealer: sealer),
-            let two = AttemptsFile.encode(second, sealer: sealer)
-        else { throw .system(errno: EINVAL) }
+        var file: [UInt8] = []
+        for step in UInt64(1)...2 {
+            let (sequence, overflow) = sequence.addingReportingOverflow(step)
+            let record = AttemptsRecord(
+                uid: uid, instance: instance, sequence: sequence, attempts: attempts, identities: identities)
+            guard !overflow, let slot = AttemptsFile.encode(record, sealer: sealer) else {
+                throw .system(errno: EINVAL)
+            }
+            file += slot
+        }
         do throws(FileFault) {
-            try replace(.attempts, with: (one + two).span)
+            try replace(.attempts, with: file.span)
         } catch {
             throw StoreError(.attempts, error)
         }
@@ -144,18 +172,19 @@ extension SecureFolder {
 
     /// Reads both slots.
     borrowing func readAttempts(
-        uid: UInt32, instance: [UInt8], sealer: borrowing RecordSealer
+        uid: UInt32, instance: [UInt8]?, sealer: borrowing RecordSealer
     ) throws(StoreError) -> AttemptsFile.Reading {
         let file = try openAttempts(flags: O_RDONLY)
         return try readAttempts(from: file, uid: uid, instance: instance, sealer: sealer)
     }
 
-    /// Writes the counters over the older slot; durable when it returns.
+    /// Writes the counters over the older slot, nil: those that are there; durable when it returns.
     ///
     /// `known` is what was read under the same hold of the lock, with nothing written since; nil: both slots are read.
+    /// `identity` stands beside them and must be one that the slots admit; `identities` may stand there from now on.
     borrowing func writeAttempts(
-        _ attempts: Attempts, over known: AttemptsFile.Reading?, uid: UInt32, instance: [UInt8],
-        sealer: borrowing RecordSealer
+        _ attempts: Attempts?, over known: AttemptsFile.Reading?, uid: UInt32, instance: [UInt8],
+        beside identity: Digest, admitting identities: [Digest], sealer: borrowing RecordSealer
     ) throws(StoreError) {
         let file = try openAttempts(flags: O_RDWR)
         let current: AttemptsFile.Reading
@@ -164,8 +193,12 @@ extension SecureFolder {
         } else {
             current = try readAttempts(from: file, uid: uid, instance: instance, sealer: sealer)
         }
+        // Else counting beside an older identity, put back from a copy, would admit it.
+        guard current.identities.contains(identity) else { throw .fault(.identity, .rolledBack) }
         let (sequence, overflow) = current.sequence.addingReportingOverflow(1)
-        let record = AttemptsRecord(uid: uid, instance: instance, sequence: sequence, attempts: attempts)
+        let record = AttemptsRecord(
+            uid: uid, instance: instance, sequence: sequence, attempts: attempts ?? current.attempts,
+            identities: identities)
         guard !overflow, let slot = AttemptsFile.encode(record, sealer: sealer) else { throw .system(errno: EINVAL) }
         do throws(FileFault) {
             try file.write(slot.span, at: current.nextSlot * AttemptsFile.slotCount)
@@ -186,7 +219,7 @@ extension SecureFolder {
     }
 
     private borrowing func readAttempts(
-        from file: borrowing FileDescriptor, uid: UInt32, instance: [UInt8], sealer: borrowing RecordSealer
+        from file: borrowing FileDescriptor, uid: UInt32, instance: [UInt8]?, sealer: borrowing RecordSealer
     ) throws(StoreError) -> AttemptsFile.Reading {
         let first = slot(0, of: file, uid: uid, instance: instance, sealer: sealer)
         let second = slot(1, of: file, uid: uid, instance: instance, sealer: sealer)
@@ -199,7 +232,8 @@ extension SecureFolder {
 
     /// A slot that the disk cannot read any more is as good as a torn one.
     private borrowing func slot(
-        _ index: Int, of file: borrowing FileDescriptor, uid: UInt32, instance: [UInt8], sealer: borrowing RecordSealer
+        _ index: Int, of file: borrowing FileDescriptor, uid: UInt32, instance: [UInt8]?,
+        sealer: borrowing RecordSealer
     ) -> AttemptsFile.Slot {
         var bytes = [UInt8](repeating: 0, count: AttemptsFile.slotCount)
         var span = bytes.mutableSpan

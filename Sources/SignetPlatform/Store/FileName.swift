@@ -23,15 +23,26 @@ package struct FileName: Sendable {
         FileName(unchecked: terminated.dropLast().map { UInt8(bitPattern: $0) } + Array(".new".utf8))
     }
 
+    /// The name under which a secret file waits to be overwritten.
+    var outgoing: FileName {
+        FileName(unchecked: terminated.dropLast().map { UInt8(bitPattern: $0) } + Array(".old".utf8))
+    }
+
     package static let users = FileName(unchecked: Array("users".utf8))
     package static let identity = FileName(unchecked: Array("identity".utf8))
     package static let prints = FileName(unchecked: Array("prints".utf8))
     package static let attempts = FileName(unchecked: Array("attempts".utf8))
     package static let lock = FileName(unchecked: Array("lock".utf8))
     package static let key = FileName(unchecked: Array("key".utf8))
+    /// The master key as the TPM alone opens it.
+    package static let keyTPM = FileName(unchecked: Array("key.tpm".utf8))
+    /// Which other master key counts beside the TPM's.
+    package static let enclave = FileName(unchecked: Array("enclave".utf8))
     package static let values = FileName(unchecked: Array("values".utf8))
     /// Held while the time of a derivation is spent for a user who does not exist.
     package static let unknownLock = FileName(unchecked: Array("unknown.lock".utf8))
+    /// Held while the store moves from one master key to another.
+    package static let migrationLock = FileName(unchecked: Array("migration.lock".utf8))
     /// Held while the store is made.
     package static let storeLock = FileName(unchecked: Array("store.lock".utf8))
 }

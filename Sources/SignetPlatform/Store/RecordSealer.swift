@@ -3,15 +3,32 @@ package import SignetEngine
 package import SignetRecords
 package import SignetSecrets
 
-/// Seals and opens records under a key derived from the master key.
+/// Seals and opens records under keys derived from the master key.
 ///
 /// A file is header, nonce, ciphertext and tag; the header is the associated data. What is opened goes to
-/// `SecretBytes`.
+/// `SecretBytes`. While a store moves from one master key to another, what is sealed under either is opened; sealed is
+/// under the new one alone.
 package struct RecordSealer: ~Copyable {
-    private let sealKey: SecretBytes
-    private let slotKey: SecretBytes
-    /// Names the master key in headers, 16 bytes.
-    package let keyID: [UInt8]
+    private let keys: Keys
+    /// The keys of the other master key that counts while a migration lasts.
+    private let former: Keys?
+
+    /// What one master key derives.
+    private struct Keys: ~Copyable {
+        let seal: SecretBytes
+        let slot: SecretBytes
+        let id: [UInt8]
+
+        init?(_ masterKey: borrowing SecretBytes) {
+            guard let seal = KeyedHash.deriveKey(from: masterKey, context: "signet record seal 1"),
+                let slot = KeyedHash.deriveKey(from: masterKey, context: "signet attempts slot 1"),
+                let id = RecordSealer.keyID(of: masterKey)
+            else { return nil }
+            self.seal = seal
+            self.slot = slot
+            self.id = id
+        }
+    }
 
     /// The length of a slot's authentication, in bytes.
     package static let slotTagCount = 32
@@ -21,14 +38,38 @@ package struct RecordSealer: ~Copyable {
 
     /// Derives the keys from a 32-byte master key; nil where memory is short.
     package init?(masterKey: borrowing SecretBytes) {
-        guard let sealKey = KeyedHash.deriveKey(from: masterKey, context: "signet record seal 1"),
-            let slotKey = KeyedHash.deriveKey(from: masterKey, context: "signet attempts slot 1"),
-            let keyID = KeyedHash.digest(
-                of: KeyedHash.bytes(of: "signet key id 1").span, key: masterKey, count: SealedHeader.keyIDCount)
-        else { return nil }
-        self.sealKey = sealKey
-        self.slotKey = slotKey
-        self.keyID = keyID
+        guard let keys = Keys(masterKey) else { return nil }
+        self.keys = keys
+        former = nil
+    }
+
+    /// Derives the keys of a store that may be on its way from one master key to another; nil where memory is short.
+    package init?(_ store: borrowing StoreKeys) {
+        guard let keys = Keys(store.current) else { return nil }
+        switch store.former {
+        case .none: former = nil
+        case .some(let key):
+            guard let other = Keys(key) else { return nil }
+            former = consume other
+        }
+        self.keys = keys
+    }
+
+    /// Names the master key in headers, 16 bytes; it tells nothing about it.
+    package var keyID: [UInt8] { keys.id }
+
+    /// Names the other master key that is accepted, while there is one.
+    package var formerKeyID: [UInt8]? {
+        switch former {
+        case .none: nil
+        case .some(let keys): keys.id
+        }
+    }
+
+    /// What `keyID` is for a master key; nil for a key of a wrong length.
+    package static func keyID(of masterKey: borrowing SecretBytes) -> [UInt8]? {
+        KeyedHash.digest(
+            of: KeyedHash.bytes(of: "signet key id 1").span, key: masterKey, count: SealedHeader.keyIDCount)
     }
 
     /// The header that a file of this kind and user has on this machine.
@@ -42,39 +83,63 @@ package struct RecordSealer: ~Copyable {
         let nonce = AuthenticatedEncryption.nonce()
         guard
             let sealed = AuthenticatedEncryption.seal(
-                content, associated: associated.span, nonce: nonce.span, key: sealKey)
+                content, associated: associated.span, nonce: nonce.span, key: keys.seal)
         else { return nil }
         return associated + nonce + sealed
     }
 
-    /// Opens a sealed file whose header must be exactly `header`.
+    /// Opens a sealed file whose header must be exactly `header`, or, during a migration, `header` with the former key's id.
     package borrowing func open(_ file: Span<UInt8>, header: SealedHeader) throws(StoreError) -> SecretBytes {
+        do throws(StoreError) {
+            return try RecordSealer.open(file, header: header, key: keys.seal)
+        } catch {
+            guard case .fault(_, .foreign) = error else { throw error }
+            switch former {
+            case .none: throw error
+            case .some(let keys):
+                let older = SealedHeader(
+                    kind: header.kind, uid: header.uid, keyID: keys.id, userName: header.userName,
+                    version: header.version)
+                return try RecordSealer.open(file, header: older, key: keys.seal)
+            }
+        }
+    }
+
+    private static func open(
+        _ file: Span<UInt8>, header: SealedHeader, key: borrowing SecretBytes
+    ) throws(StoreError) -> SecretBytes {
+        let kind = RecordKind(rawValue: header.kind) ?? .store
         let headerCount: Int
         do throws(SealedHeader.Mismatch) {
             headerCount = try header.match(file)
         } catch {
-            throw .fault(kind(of: header), RecordFault(error))
+            throw .fault(kind, RecordFault(error))
         }
         let contentStart = headerCount + AuthenticatedEncryption.nonceCount
-        guard file.count >= contentStart + AuthenticatedEncryption.tagCount else {
-            throw .fault(kind(of: header), .damaged)
-        }
+        guard file.count >= contentStart + AuthenticatedEncryption.tagCount else { throw .fault(kind, .damaged) }
         let opened = AuthenticatedEncryption.open(
             file.extracting(contentStart..<file.count), associated: file.extracting(0..<headerCount),
-            nonce: file.extracting(headerCount..<contentStart), key: sealKey)
+            nonce: file.extracting(headerCount..<contentStart), key: key)
         switch consume opened {
         case .content(let content): return content
-        case .refused: throw .fault(kind(of: header), .damaged)
+        case .refused: throw .fault(kind, .damaged)
         case .outOfMemory: throw .system(errno: ENOMEM)
         }
     }
 
-    private borrowing func kind(of header: SealedHeader) -> RecordKind { RecordKind(rawValue: header.kind) ?? .store }
-
-    /// The authentication of a slot's bytes, 32 bytes.
-    package borrowing func slotTag(over bytes: Span<UInt8>) -> [UInt8]? {
-        KeyedHash.digest(of: bytes, key: slotKey, count: RecordSealer.slotTagCount)
+    /// The authentication of a slot's bytes under the key that `id` names, 32 bytes; nil for a key that does not count.
+    package borrowing func slotTag(over bytes: Span<UInt8>, keyID id: [UInt8]) -> [UInt8]? {
+        if id == keys.id { return KeyedHash.digest(of: bytes, key: keys.slot, count: RecordSealer.slotTagCount) }
+        switch former {
+        case .none: return nil
+        case .some(let keys):
+            guard id == keys.id else { return nil }
+            return KeyedHash.digest(of: bytes, key: keys.slot, count: RecordSealer.slotTagCount)
+        }
     }
+
+    /// The same under the key that is written with.
+    package borrowing func slotTag(over bytes: Span<UInt8>) -> [UInt8]? { slotTag(over: bytes, keyID: keys.id) }
 }
 
 extension RecordFault: Error {
@@ -102,5 +167,14 @@ extension StoreError {
         case .wrongSize: self = .fault(kind, .damaged)
         case .system(let errno): self = .system(errno: errno)
         }
+    }
+}
+
+/// Runs `body`, whose faults are the store's as a whole.
+func inStore<Result: ~Copyable>(_ body: () throws(FileFault) -> Result) throws(StoreError) -> Result {
+    do throws(FileFault) {
+        return try body()
+    } catch {
+        throw StoreError(.store, error)
     }
 }

@@ -107,6 +107,39 @@ package struct SecureFolder: ~Copyable {
         guard unsafe unlinkat(descriptor.raw, name.terminated, 0) == 0 || signet_errno() == ENOENT else { throw .last }
     }
 
+    /// Overwrites a small file and removes it; nothing happens where it is not there.
+    ///
+    /// Its name goes first, at once and durably, so that nobody finds half of it; a call that was interrupted is made up
+    /// for by the next. What it held is gone from where the file lay. That does not reach a copy-on-write file system,
+    /// which writes elsewhere, a snapshot or backup, or the spare blocks of flash, which keeps old ones until it needs them.
+    package borrowing func destroy(_ name: FileName) throws(FileFault) {
+        let outgoing = name.outgoing
+        if try exists(name) {
+            // What an interrupted call left is not to be covered by this one.
+            if try exists(outgoing) { try overwriteAndRemove(outgoing) }
+            // SAFETY: both names are terminated and outlive the call.
+            guard unsafe renameat(descriptor.raw, name.terminated, descriptor.raw, outgoing.terminated) == 0 else {
+                throw .last
+            }
+            try sync()
+        }
+        if try exists(outgoing) { try overwriteAndRemove(outgoing) }
+    }
+
+    private borrowing func overwriteAndRemove(_ name: FileName) throws(FileFault) {
+        do throws(FileFault) {
+            let file = try file(name, flags: O_RDWR)
+            let zeros = [UInt8](repeating: 0, count: Int(clamping: min(try file.status().st_size, 4096)))
+            try file.write(zeros.span, at: 0)
+            try file.sync()
+        } catch {
+            // A link is not followed, and goes.
+            guard error == .unsafe else { throw error }
+        }
+        try remove(name)
+        try sync()
+    }
+
     /// Removes an empty folder; nothing happens where it is not there.
     package borrowing func removeFolder(_ name: FileName) throws(FileFault) {
         // SAFETY: the name is terminated and outlives the call.
@@ -119,13 +152,16 @@ package struct SecureFolder: ~Copyable {
     package borrowing func sync() throws(FileFault) { try descriptor.sync() }
 
     /// Whether there is anything of this name, whatever it is.
-    package borrowing func exists(_ name: FileName) throws(FileFault) -> Bool {
+    package borrowing func exists(_ name: FileName) throws(FileFault) -> Bool { try look(name) != nil }
+
+    /// What lies under this name, whatever it is; nil where nothing does.
+    borrowing func look(_ name: FileName) throws(FileFault) -> stat? {
         var status = stat()
         // SAFETY: the name is terminated; both outlive the call.
-        if unsafe fstatat(descriptor.raw, name.terminated, &status, AT_SYMLINK_NOFOLLOW) == 0 { return true }
+        if unsafe fstatat(descriptor.raw, name.terminated, &status, AT_SYMLINK_NOFOLLOW) == 0 { return status }
         let fault = FileFault.last
         guard fault == .missing else { throw fault }
-        return false
+        return nil
     }
 
     /// Whether `file` is what `name` names now.

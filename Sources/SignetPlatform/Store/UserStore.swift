@@ -11,10 +11,13 @@ package struct UserStore: RecordStore, ~Copyable {
     /// Where the store lies unless a test says otherwise.
     package static var standardRoot: [UInt8] { Array("/var/lib/signet".utf8) }
 
-    private let users: SecureFolder
-    private let sealer: RecordSealer
-    private let uid: UInt32
+    let users: SecureFolder
+    let sealer: RecordSealer
+    let uid: UInt32
     private let userName: [UInt8]
+    /// The store's folder and the state in which its key files were read; nil: they are not looked at again.
+    private let root: SecureFolder
+    private let stamp: StoreStamp?
     private let timing: LockTiming
     private var held: FileLock?
     /// The user's folder, open while the lock is held.
@@ -44,11 +47,25 @@ package struct UserStore: RecordStore, ~Copyable {
         timing: LockTiming = LockTiming()
     ) throws(StoreError) {
         guard let sealer = RecordSealer(masterKey: masterKey) else { throw .system(errno: ENOMEM) }
-        do throws(FileFault) {
-            users = try SecureFolder(path: root).folder(.users)
-        } catch {
-            throw StoreError(.store, error)
-        }
+        try self.init(root: root, uid: uid, userName: userName, sealer: sealer, stamp: nil, timing: timing)
+    }
+
+    /// The same for a store that may be on its way from one master key to another.
+    package init(
+        root: [UInt8], uid: UInt32, userName: [UInt8], keys: borrowing StoreKeys, timing: LockTiming = LockTiming()
+    ) throws(StoreError) {
+        guard let sealer = RecordSealer(keys) else { throw .system(errno: ENOMEM) }
+        try self.init(root: root, uid: uid, userName: userName, sealer: sealer, stamp: keys.stamp, timing: timing)
+    }
+
+    private init(
+        root: [UInt8], uid: UInt32, userName: [UInt8], sealer: consuming RecordSealer, stamp: StoreStamp?,
+        timing: LockTiming
+    ) throws(StoreError) {
+        let folder = try inStore { () throws(FileFault) in try SecureFolder(path: root) }
+        users = try inStore { () throws(FileFault) in try folder.folder(.users) }
+        self.root = folder
+        self.stamp = stamp
         self.sealer = sealer
         self.uid = uid
         self.userName = userName
@@ -80,12 +97,21 @@ package struct UserStore: RecordStore, ~Copyable {
                 guard error == .fault(.store, .missing), triesLeft > 0 else { throw error }
             }
         }
+        // Whoever opened the store before a migration must not go on under the old key.
+        guard let stamp, (try? StoreStamp(root)) != stamp else { return }
+        unlock()
+        throw .busy
     }
 
     package mutating func unlock() {
         known = Known()
         heldFolder = nil
         held = nil
+    }
+
+    /// Whether there is an identity, without a look at it.
+    borrowing func hasIdentityFile() -> Bool {
+        (try? users.folder(FileName(number: uid)).exists(.identity)) ?? false
     }
 
     /// Under the lock the file is read once: a change by this store is seen, and nobody else may make one.
@@ -102,11 +128,15 @@ package struct UserStore: RecordStore, ~Copyable {
         return try loadPrints(userName: userName)
     }
 
+    /// The lock must be held: else the identity could be replaced between the two readings.
     package mutating func loadAttempts() throws(StoreError) -> Attempts {
         guard let identity = try loadIdentity() else { throw .fault(.attempts, .missing) }
         let reading = try inFolder { (folder, sealer) throws(StoreError) in
             try folder.readAttempts(uid: uid, instance: identity.instance, sealer: sealer)
         }
+        // Else an older identity, with an older PIN, could be put back from a copy. Prints need no such look: the
+        // approval in the identity covers their digest and generation, and the counters hold the generation too.
+        guard reading.identities.contains(try identity.digest()) else { throw .fault(.identity, .rolledBack) }
         if held != nil { known.counters = reading }
         attemptsWereTorn = reading.torn
         return reading.attempts
@@ -116,18 +146,48 @@ package struct UserStore: RecordStore, ~Copyable {
         // The counters come first: without an identity they mean nothing, and an identity without them could not be
         // used.
         known = Known()
-        try openFolder(creating: true).createAttempts(Attempts(), uid: uid, instance: identity.instance, sealer: sealer)
+        try openFolder(creating: true).createAttempts(
+            Attempts(), uid: uid, instance: identity.instance, identities: [try identity.digest()], sealer: sealer)
         attemptsWereTorn = false
-        try save(identity)
+        try write(identity)
     }
 
     package mutating func save(_ identity: IdentityRecord) throws(StoreError) {
+        guard let present = try loadIdentity() else { throw .fault(.identity, .missing) }
+        try replace(present, by: identity)
+    }
+
+    /// Puts one identity of a user in another's place, so that at each moment the counters know the one that stands.
+    ///
+    /// First the counters admit both, then the identity is replaced, then each of the two slots admits the new one
+    /// alone: else whoever spoils the newer slot would have the older one admit the identity that was replaced.
+    private mutating func replace(_ present: IdentityRecord, by next: IdentityRecord) throws(StoreError) {
+        guard next.uid == uid, next.instance == present.instance else { throw .system(errno: EINVAL) }
+        let (old, new) = (try present.digest(), try next.digest())
+        // A write that fails may have come through all the same: what is there then, the next reading tells.
+        known = Known()
+        try write(nil, over: nil, of: next.instance, beside: old, admitting: [old, new])
+        try write(next)
+        for _ in 0..<2 { try write(nil, over: nil, of: next.instance, beside: new, admitting: [new]) }
+    }
+
+    private borrowing func write(_ identity: IdentityRecord) throws(StoreError) {
         guard identity.uid == uid, identity.userName == userName, let content = try? identity.encoded() else {
             throw .system(errno: EINVAL)
         }
-        // A write that fails may have come through all the same: what is there then, the next reading tells.
-        known = Known()
         try save(.identity, content.span)
+    }
+
+    /// As `SecureFolder.writeAttempts`.
+    private borrowing func write(
+        _ attempts: Attempts?, over counters: AttemptsFile.Reading?, of instance: [UInt8], beside identity: Digest,
+        admitting identities: [Digest]
+    ) throws(StoreError) {
+        try inFolder { (folder, sealer) throws(StoreError) in
+            try folder.writeAttempts(
+                attempts, over: counters, uid: uid, instance: instance, beside: identity, admitting: identities,
+                sealer: sealer)
+        }
     }
 
     package mutating func save(_ prints: borrowing EnrollmentSet) throws(StoreError) {
@@ -144,12 +204,10 @@ package struct UserStore: RecordStore, ~Copyable {
 
     package mutating func save(_ attempts: Attempts) throws(StoreError) {
         guard let identity = try loadIdentity() else { throw .fault(.attempts, .missing) }
+        let digest = try identity.digest()
         // As above; and a second write in one hold goes over the other slot.
         let counters = known.counters.take()
-        try inFolder { (folder, sealer) throws(StoreError) in
-            try folder.writeAttempts(
-                attempts, over: counters, uid: uid, instance: identity.instance, sealer: sealer)
-        }
+        try write(attempts, over: counters, of: identity.instance, beside: digest, admitting: [digest])
     }
 
     package mutating func remove() throws(StoreError) {
@@ -185,20 +243,21 @@ package struct UserStore: RecordStore, ~Copyable {
         if let name = try recordedName(.identity, limit: IdentityRecord.byteLimit),
             let content = try load(.identity, limit: IdentityRecord.byteLimit, userName: name)
         {
-            var identity = try decodeIdentity(content, userName: name)
+            let present = try decodeIdentity(content, userName: name)
+            var identity = present
             identity.userName = userName
             // The prints first, for as long as the identity has the old name the records are closed as a whole.
             if let name = try recordedName(.prints, limit: PrintsRecord.byteLimit) {
                 let prints = try loadPrints(userName: name)
                 try save(prints)
             }
-            try save(identity)
+            try replace(present, by: identity)
         }
     }
 }
 
 extension UserStore {
-    private borrowing func openFolder(creating: Bool = false) throws(StoreError) -> SecureFolder {
+    borrowing func openFolder(creating: Bool = false) throws(StoreError) -> SecureFolder {
         do throws(FileFault) {
             return try users.folder(FileName(number: uid), creating: creating)
         } catch {
@@ -207,7 +266,7 @@ extension UserStore {
     }
 
     /// Lets `body` work in the user's folder: the one that the lock lies in, where it is held.
-    private borrowing func inFolder<Result>(
+    borrowing func inFolder<Result>(
         _ body: (borrowing SecureFolder, borrowing RecordSealer) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         switch heldFolder {
@@ -217,7 +276,7 @@ extension UserStore {
     }
 
     /// The bytes of a sealed file, or nil where it is not there.
-    private borrowing func file(_ kind: RecordKind, limit: Int) throws(StoreError) -> [UInt8]? {
+    borrowing func file(_ kind: RecordKind, limit: Int) throws(StoreError) -> [UInt8]? {
         do throws(FileFault) {
             let name = UserStore.name(of: kind)
             switch heldFolder {
@@ -231,14 +290,14 @@ extension UserStore {
         }
     }
 
-    private borrowing func load(
+    borrowing func load(
         _ kind: RecordKind, limit: Int, userName: [UInt8]
     ) throws(StoreError) -> SecretBytes? {
         guard let file = try file(kind, limit: limit) else { return nil }
         return try sealer.open(file.span, header: sealer.header(kind, uid: uid, userName: userName))
     }
 
-    private borrowing func save(_ kind: RecordKind, _ content: Span<UInt8>) throws(StoreError) {
+    borrowing func save(_ kind: RecordKind, _ content: Span<UInt8>) throws(StoreError) {
         let header = sealer.header(kind, uid: uid, userName: userName)
         guard let file = sealer.seal(content, header: header) else { throw .system(errno: EINVAL) }
         try inFolder { (folder, _) throws(StoreError) in
@@ -250,7 +309,7 @@ extension UserStore {
         }
     }
 
-    private borrowing func decodeIdentity(
+    borrowing func decodeIdentity(
         _ content: borrowing SecretBytes, userName: [UInt8]
     ) throws(StoreError) -> IdentityRecord {
         do throws(RecordError) {
@@ -281,13 +340,13 @@ extension UserStore {
     }
 
     /// The name that the clear header of a sealed file tells, not yet proven; nil where the file is not there.
-    private borrowing func recordedName(_ kind: RecordKind, limit: Int) throws(StoreError) -> [UInt8]? {
+    borrowing func recordedName(_ kind: RecordKind, limit: Int) throws(StoreError) -> [UInt8]? {
         guard let file = try file(kind, limit: limit) else { return nil }
         guard let name = SealedHeader.claimedName(in: file.span) else { throw .fault(kind, .damaged) }
         return name
     }
 
-    private static func name(of kind: RecordKind) -> FileName {
+    static func name(of kind: RecordKind) -> FileName {
         switch kind {
         case .identity: .identity
         case .prints: .prints

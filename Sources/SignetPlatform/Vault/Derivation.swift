@@ -32,28 +32,75 @@ enum Derivation {
 
     private static let imageCount = 32
 
-    /// Argon2id (RFC 9106), then BLAKE2b keyed with the pepper over the purpose and what Argon2id gave; 32 bytes.
+    /// What Argon2id (RFC 9106) gave; 32 bytes.
+    struct Result: ~Copyable {
+        fileprivate let bytes: SecretBytes
+        fileprivate let purpose: SecretPurpose
+    }
+
+    /// Argon2id over the image of a secret.
     ///
     /// What holds of libsodium 1.0.18, read in its source: the work area is mapped for the call and unmapped after
     /// it, not wiped first; the kernel clears pages before anybody else gets them. The area is not locked, so a part
     /// of it can go to swap while the call lasts (encrypted swap is the remedy; its blocks do not lead back to the
     /// PIN faster than guessing does). The copy of the result that libsodium keeps on the heap, and the first and
     /// last blocks on its stack, are wiped.
-    static func wrappingKey(
-        from secret: borrowing SecretBytes, salt: [UInt8], cost: KeyDerivationCost, purpose: SecretPurpose,
-        pepper: borrowing SecretBytes
-    ) throws(VaultError) -> SecretBytes {
+    static func result(
+        from secret: borrowing SecretBytes, salt: [UInt8], cost: KeyDerivationCost, purpose: SecretPurpose
+    ) throws(VaultError) -> Result {
         guard salt.count == WrappedKey.saltCount else { throw .keyLost }
-        // The message of the hash, with Argon2id's result in its place: no copy has to be made.
-        let context = KeyedHash.bytes(of: "signet wrapping key 1") + [purpose.rawValue]
-        guard var message = SecretBytes(count: context.count + resultCount),
-            var key = SecretBytes(count: AuthenticatedEncryption.keyCount)
-        else { throw .outOfMemory }
-        let derived = message.withMutableBytes { message in
-            for index in 0..<context.count { message[index] = context[index] }
-            return argon2id(secret, salt: salt.span, cost: cost, to: &message, from: context.count)
+        guard var bytes = SecretBytes(count: resultCount) else { throw .outOfMemory }
+        let derived = bytes.withMutableBytes { target in
+            argon2id(secret, salt: salt.span, cost: cost, to: &target, from: 0)
         }
         guard derived else { throw .outOfMemory }
+        return Result(bytes: bytes, purpose: purpose)
+    }
+
+    /// The key that a secret alone derives, where no TPM holds a half of it; 32 bytes.
+    static func wrappingKey(
+        _ result: borrowing Result, pepper: borrowing SecretBytes
+    ) throws(VaultError) -> SecretBytes {
+        guard let nothing = SecretBytes(count: 0) else { throw .outOfMemory }
+        return try mixed("signet wrapping key 1", result, nothing, pepper: pepper)
+    }
+
+    /// The key that a secret and the TPM's half derive together; 32 bytes.
+    static func wrappingKey(
+        _ result: borrowing Result, half: borrowing SecretBytes, pepper: borrowing SecretBytes
+    ) throws(VaultError) -> SecretBytes {
+        try mixed("signet wrapping key 2", result, half, pepper: pepper)
+    }
+
+    /// What the TPM is asked for the half with; 32 bytes.
+    ///
+    /// It is another value than the key's part, so that a TPM, or what stands between, learns nothing that opens a record.
+    static func authorization(
+        _ result: borrowing Result, pepper: borrowing SecretBytes
+    ) throws(VaultError) -> SecretBytes {
+        guard let nothing = SecretBytes(count: 0) else { throw .outOfMemory }
+        return try mixed("signet enclave authorization 1", result, nothing, pepper: pepper)
+    }
+
+    /// BLAKE2b keyed with the pepper over context, purpose, what Argon2id gave, and what comes to it.
+    private static func mixed(
+        _ context: StaticString, _ result: borrowing Result, _ addition: borrowing SecretBytes,
+        pepper: borrowing SecretBytes
+    ) throws(VaultError) -> SecretBytes {
+        let context = KeyedHash.bytes(of: context) + [result.purpose.rawValue]
+        guard var message = SecretBytes(count: context.count + resultCount + addition.count),
+            var key = SecretBytes(count: AuthenticatedEncryption.keyCount)
+        else { throw .outOfMemory }
+        message.withMutableBytes { message in
+            for index in 0..<context.count { message[index] = context[index] }
+            result.bytes.withBytes { bytes in
+                for index in 0..<bytes.count { message[context.count + index] = bytes[index] }
+            }
+            addition.withBytes { bytes in
+                let start = context.count + resultCount
+                for index in 0..<bytes.count { message[start + index] = bytes[index] }
+            }
+        }
         let mixed = message.withBytes { message in
             key.withMutableBytes { target in KeyedHash.write(of: message, key: pepper, to: &target) }
         }

@@ -13,6 +13,7 @@ package struct SodiumVault: KeyVault, ~Copyable {
     /// The store's folder, for the lock that lets one derivation for an unknown user run at a time.
     private let root: [UInt8]
     private let timing: LockTiming
+    private var enclave: MachineEnclave
     /// What was found valid last; see `isValid`.
     private var lastValid: Signed?
 
@@ -22,17 +23,26 @@ package struct SodiumVault: KeyVault, ~Copyable {
         let publicKey: [UInt8]
     }
 
-    /// Opens the store's values; `masterKey` is needed only during the call.
+    /// Opens the store's values of a store whose master key is a file; `masterKey` is needed only during the call.
     package init(
         root: [UInt8], masterKey: borrowing SecretBytes, timing: LockTiming = LockTiming()
     ) throws(StoreError) {
         self.init(root: root, values: try StoreValues(root: root, masterKey: masterKey), timing: timing)
     }
 
-    /// Takes values that were opened before.
+    /// Takes values that were opened before, in a store whose master key is a file.
     package init(root: [UInt8], values: consuming StoreValues, timing: LockTiming = LockTiming()) {
+        self.init(root: root, values: values, enclave: MachineEnclave(FileEnclave(root: root)), timing: timing)
+    }
+
+    /// Takes values that were opened before, and the enclave that goes with them.
+    package init(
+        root: [UInt8], values: consuming StoreValues, enclave: consuming MachineEnclave,
+        timing: LockTiming = LockTiming()
+    ) {
         self.root = root
         self.values = values
+        self.enclave = enclave
         self.timing = timing
     }
 
@@ -80,27 +90,53 @@ package struct SodiumVault: KeyVault, ~Copyable {
         guard key.count == Signing.secretCount else { throw .keyLost }
         defer { StackResidue.clear() }
         let salt = try random(count: WrappedKey.saltCount)
-        let wrapping = try Derivation.wrappingKey(
-            from: secret.image, salt: salt, cost: cost, purpose: purpose, pepper: values.pepper)
+        let result = try Derivation.result(from: secret.image, salt: salt, cost: cost, purpose: purpose)
+        let fresh = try makeKey(result, for: purpose)
         let nonce = AuthenticatedEncryption.nonce()
         let associated = SodiumVault.associated(purpose: purpose, cost: cost, salt: salt)
         let sealed = key.withBytes { bytes in
-            AuthenticatedEncryption.seal(bytes, associated: associated.span, nonce: nonce.span, key: wrapping)
+            AuthenticatedEncryption.seal(bytes, associated: associated.span, nonce: nonce.span, key: fresh.key)
         }
-        guard let sealed, let wrapped = WrappedKey(cost: cost, salt: salt, nonce: nonce, sealed: sealed) else {
-            throw .keyLost
-        }
+        guard let sealed,
+            let wrapped = WrappedKey(cost: cost, salt: salt, nonce: nonce, sealed: sealed, half: fresh.object)
+        else { throw .keyLost }
         return wrapped
+    }
+
+    /// The key for a fresh wrapping, with a half in the TPM for a PIN where there is one.
+    ///
+    /// A recovery code has 130 random bits and needs none.
+    private mutating func makeKey(
+        _ result: borrowing Derivation.Result, for purpose: SecretPurpose
+    ) throws(VaultError) -> FreshKey {
+        if purpose == .pin, enclave.kind == .tpm {
+            let authorization = try Derivation.authorization(result, pepper: values.pepper)
+            let made: EnclaveHalf?
+            do throws(EnclaveError) {
+                made = try enclave.makeHalf(authorization: authorization)
+            } catch {
+                throw VaultError(error)
+            }
+            // Where the TPM is to give a half, a wrapping without one would be a weaker one that nobody asked for.
+            guard let made else { throw .enclave(.other) }
+            return FreshKey(
+                key: try Derivation.wrappingKey(result, half: made.half, pepper: values.pepper), object: made.object)
+        }
+        return FreshKey(key: try Derivation.wrappingKey(result, pepper: values.pepper), object: nil)
+    }
+
+    private struct FreshKey: ~Copyable {
+        let key: SecretBytes
+        let object: EnclaveObject?
     }
 
     package mutating func unwrap(
         _ wrapped: WrappedKey, with secret: borrowing ConcealedSecret, for purpose: SecretPurpose, publicKey: [UInt8]
     ) throws(VaultError) -> SecretBytes? {
         defer { StackResidue.clear() }
-        // Another half of the key lies in a TPM.
-        guard wrapped.half == nil else { throw .enclave(.noDevice) }
-        let wrapping = try Derivation.wrappingKey(
-            from: secret.image, salt: wrapped.salt, cost: wrapped.cost, purpose: purpose, pepper: values.pepper)
+        let result = try Derivation.result(
+            from: secret.image, salt: wrapped.salt, cost: wrapped.cost, purpose: purpose)
+        guard let wrapping = try openKey(wrapped, result) else { return nil }
         let associated = SodiumVault.associated(purpose: purpose, cost: wrapped.cost, salt: wrapped.salt)
         let opened = AuthenticatedEncryption.open(
             wrapped.sealed.span, associated: associated.span, nonce: wrapped.nonce.span, key: wrapping)
@@ -114,16 +150,39 @@ package struct SodiumVault: KeyVault, ~Copyable {
         }
     }
 
+    /// The key of a wrapping; nil where the TPM refuses to give its half of it.
+    private mutating func openKey(
+        _ wrapped: WrappedKey, _ result: borrowing Derivation.Result
+    ) throws(VaultError) -> SecretBytes? {
+        guard let object = wrapped.half else { return try Derivation.wrappingKey(result, pepper: values.pepper) }
+        let authorization = try Derivation.authorization(result, pepper: values.pepper)
+        let opening: HalfOpening
+        do throws(EnclaveError) {
+            opening = try enclave.openHalf(object, authorization: authorization)
+        } catch {
+            throw VaultError(error)
+        }
+        switch consume opening {
+        case .wrong: return nil
+        case .half(let half): return try Derivation.wrappingKey(result, half: half, pepper: values.pepper)
+        }
+    }
+
     package mutating func spendTime(of cost: KeyDerivationCost, on secret: borrowing ConcealedSecret) {
         defer { StackResidue.clear() }
         // Where the lock cannot be had, the time is spent all the same: that an account exists must not show.
         let lock = try? holdUnknownLock()
         let salt = [UInt8](repeating: 0, count: WrappedKey.saltCount)
-        let key = try? Derivation.wrappingKey(
-            from: secret.image, salt: salt, cost: cost, purpose: .pin, pepper: values.pepper)
-        _ = consume key
+        if let result = try? Derivation.result(from: secret.image, salt: salt, cost: cost, purpose: .pin),
+            let authorization = try? Derivation.authorization(result, pepper: values.pepper)
+        {
+            enclave.spendTime(authorization: authorization)
+        }
         _ = consume lock
     }
+
+    /// As `prepare`, for a user who does not exist.
+    mutating func prepareForNobody() { enclave.prepareForNobody() }
 
     private borrowing func holdUnknownLock() throws(StoreError) -> FileLock {
         let folder: SecureFolder
@@ -135,23 +194,31 @@ package struct SodiumVault: KeyVault, ~Copyable {
         return try FileLock(.unknownLock, in: folder, timing: timing)
     }
 
-    package var hasHalves: Bool { false }
+    package var hasHalves: Bool { enclave.kind == .tpm }
 
-    package mutating func prepare(_ wrapped: WrappedKey) {}
+    package mutating func prepare(_ wrapped: WrappedKey) {
+        if let object = wrapped.half { enclave.prepare(object) }
+    }
 
-    package mutating func dictionaryAttack() throws(VaultError) -> DictionaryAttackState? { nil }
+    package mutating func dictionaryAttack() throws(VaultError) -> DictionaryAttackState? {
+        do throws(EnclaveError) { return try enclave.dictionaryAttack() } catch { throw VaultError(error) }
+    }
 
-    package mutating func makeCounter(for owner: CounterOwner) throws(VaultError) -> EnclaveCounter? { nil }
+    package mutating func makeCounter(for owner: CounterOwner) throws(VaultError) -> EnclaveCounter? {
+        do throws(EnclaveError) { return try enclave.makeCounter(for: owner) } catch { throw VaultError(error) }
+    }
 
     package mutating func value(of counter: EnclaveCounter, for owner: CounterOwner) throws(VaultError) -> UInt64 {
-        throw .enclave(.noDevice)
+        do throws(EnclaveError) { return try enclave.value(of: counter, for: owner) } catch { throw VaultError(error) }
     }
 
     package mutating func bump(_ counter: EnclaveCounter, for owner: CounterOwner) throws(VaultError) -> UInt64 {
-        throw .enclave(.noDevice)
+        do throws(EnclaveError) { return try enclave.bump(counter, for: owner) } catch { throw VaultError(error) }
     }
 
-    package mutating func remove(_ counter: EnclaveCounter) throws(VaultError) {}
+    package mutating func remove(_ counter: EnclaveCounter) throws(VaultError) {
+        do throws(EnclaveError) { try enclave.remove(counter) } catch { throw VaultError(error) }
+    }
 
     package mutating func random(count: Int) throws(VaultError) -> [UInt8] {
         guard count >= 0, sodium_init() >= 0 else { throw .keyLost }
@@ -174,5 +241,16 @@ package struct SodiumVault: KeyVault, ~Copyable {
         writer.uint32(cost.passes)
         writer.uint32(cost.memoryMiB)
         return KeyedHash.bytes(of: "signet wrapped key 1") + writer.bytes + salt
+    }
+}
+
+extension VaultError {
+    /// The enclave's error in the vault's words.
+    init(_ error: EnclaveError) {
+        switch error {
+        case .problem(let problem): self = .enclave(problem)
+        case .keyLost: self = .keyLost
+        case .outOfMemory: self = .outOfMemory
+        }
     }
 }

@@ -24,6 +24,16 @@ package struct StoreValues: ~Copyable {
     /// Reads and opens the file.
     package init(root: [UInt8], masterKey: borrowing SecretBytes) throws(StoreError) {
         guard let sealer = RecordSealer(masterKey: masterKey) else { throw .system(errno: ENOMEM) }
+        try self.init(StoreValues.open(root: root, sealer))
+    }
+
+    /// The same for a store that may be on its way from one master key to another.
+    package init(root: [UInt8], keys: borrowing StoreKeys) throws(StoreError) {
+        guard let sealer = RecordSealer(keys) else { throw .system(errno: ENOMEM) }
+        try self.init(StoreValues.open(root: root, sealer))
+    }
+
+    private static func open(root: [UInt8], _ sealer: borrowing RecordSealer) throws(StoreError) -> SecretBytes {
         let file: [UInt8]
         do throws(FileFault) {
             file = try SecureFolder(path: root)
@@ -31,8 +41,19 @@ package struct StoreValues: ~Copyable {
         } catch {
             throw StoreError(.values, error)
         }
-        let content = try sealer.open(file.span, header: StoreValues.header(sealer))
-        try self.init(content)
+        return try sealer.open(file.span, header: StoreValues.header(sealer))
+    }
+
+    /// Seals the file anew under the current key; the secrets stay.
+    static func reseal(root: [UInt8], _ sealer: borrowing RecordSealer) throws(StoreError) {
+        let content = try open(root: root, sealer)
+        let file = content.withBytes { bytes in sealer.seal(bytes, header: header(sealer)) }
+        guard let file else { throw .system(errno: EINVAL) }
+        do throws(FileFault) {
+            try SecureFolder(path: root).replace(.values, with: file.span)
+        } catch {
+            throw StoreError(.values, error)
+        }
     }
 
     private init(_ content: borrowing SecretBytes) throws(StoreError) {

@@ -113,6 +113,25 @@ struct StatusAnswer: Encodable, Equatable {
         let madeAt: Int64?
     }
 
+    struct TPM: Encodable, Equatable {
+        let pinBound: Bool
+        let counter: Bool
+        let countsPins: Bool
+        /// Of this user's share of the TPM's failures.
+        let failures: Int
+        let share: Int
+        let waitSeconds: UInt64
+
+        init(_ fact: EnclaveFact) {
+            pinBound = fact.pinHasHalf
+            counter = fact.hasCounter
+            countsPins = fact.countsFailures
+            failures = fact.failures
+            share = fact.share
+            waitSeconds = fact.wait ?? 0
+        }
+    }
+
     /// Empty where the uid has no account.
     let user: String
     let userId: UInt32
@@ -124,8 +143,14 @@ struct StatusAnswer: Encodable, Equatable {
     let lockout: LockoutAnswer?
     let recovery: Recovery
     let readers: ReadersAnswer
+    /// What the TPM has of this user; absent where it has nothing.
+    let tpm: TPM?
+    /// The machine's secrets; absent in a row of `--all`, where they stand beside the users.
+    let enclave: EnclaveAnswer?
 
-    init(_ status: UserStatus, isOrphan: Bool = false, isStandIn: Bool) {
+    init(_ status: UserStatus, isOrphan: Bool = false, isStandIn: Bool, enclave: EnclaveAnswer? = nil) {
+        self.enclave = enclave
+        tpm = status.enclave.map(TPM.init)
         user = Output.text(status.userName)
         userId = status.uid
         self.isOrphan = isOrphan
@@ -191,4 +216,5 @@ extension UserStatus {
 /// What `status --all` answers.
 struct AllStatusAnswer: Encodable, Equatable {
     let users: [StatusAnswer]
+    let enclave: EnclaveAnswer
 }

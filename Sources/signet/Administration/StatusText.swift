@@ -29,6 +29,7 @@ enum StatusText {
         if status.pin != nil { rows.append(recovery(status.recovery)) }
         rows.append(reader(status.readers, isStandIn: machine.isStandIn))
         rows.append(Sheet.Row(label: "Secrets", state: machine.secrets))
+        if let fact = status.enclave { rows.append(tpm(fact)) }
         let services = machine.services.isEmpty ? "none" : machine.services.joined(separator: ", ")
         rows.append(Sheet.Row(label: "Services", state: services))
         return text + Sheet.facts(rows, width: width)
@@ -79,6 +80,13 @@ enum StatusText {
             case .shareUsedUp, nil: fact.isFingerLockedOut ? "finger" : "none"
             }
         return Sheet.Row(label: "Lockout", state: state, details: details)
+    }
+
+    private static func tpm(_ fact: EnclaveFact) -> Sheet.Row {
+        var details = fact.hasCounter ? "old copies of the records are told" : "no counter against old copies"
+        if fact.countsFailures { details += "; \(fact.failures) of \(fact.share) failures counted by the TPM" }
+        if let wait = fact.wait { details += "; wait \(Output.duration(wait))" }
+        return Sheet.Row(label: "TPM", state: fact.pinHasHalf ? "PIN bound" : "PIN not bound yet", details: details)
     }
 
     private static func recovery(_ fact: RecoveryFact) -> Sheet.Row {

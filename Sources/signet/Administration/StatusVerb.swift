@@ -32,26 +32,18 @@ struct StatusVerb {
         let status = AdministratorLedger.status(
             of: target, configuration, readers: AdministratorLedger.readers(configuration))
         let isStandIn = StandInReader.isConfigured(configuration)
+        let enclave = EnclaveReport.read(configuration)
         invocation.answer(
-            StatusAnswer(status, isStandIn: isStandIn), text: page(status, isStandIn: isStandIn))
+            StatusAnswer(status, isStandIn: isStandIn, enclave: EnclaveAnswer(enclave)),
+            text: page(status, isStandIn: isStandIn, secrets: EnclaveText.summary(enclave)))
         return StatusVerb.exit(status)
     }
 
-    private func page(_ status: UserStatus, isStandIn: Bool) -> String {
+    private func page(_ status: UserStatus, isStandIn: Bool, secrets: String) -> String {
         var clock = SystemClock()
         let machine = StatusText.Machine(
-            secrets: StatusVerb.secrets, services: ServiceFiles.guarded(), isStandIn: isStandIn)
+            secrets: secrets, services: ServiceFiles.guarded(), isStandIn: isStandIn)
         return StatusText.page(status, machine, now: clock.wallTime(), width: Sheet.width)
-    }
-
-    /// Where the master key lives.
-    private static var secrets: String {
-        do throws(StoreError) {
-            _ = try FileEnclave.read(root: UserStore.standardRoot)
-            return "key file, root's alone"
-        } catch {
-            return error == .fault(.store, .missing) ? "no store yet" : "cannot be used; see \"sudo signet doctor\""
-        }
     }
 
     func all() throws(Failure) -> ExitCode {
@@ -62,19 +54,27 @@ struct StatusVerb {
             throw Failure(
                 .stateDamaged, "the store cannot be read", hint: "see what is wrong with \"sudo signet doctor\"")
         }
+        let enclave = EnclaveReport.read(configuration)
         let readers = owners.isEmpty ? .problem(.noReader) : AdministratorLedger.readers(configuration)
         let isStandIn = StandInReader.isConfigured(configuration)
         var statuses: [(status: UserStatus, isOrphan: Bool)] = []
+        var closed: RecordCondition?
         for owner in owners {
             var isOrphan = false
             if case .orphan = owner { isOrphan = true }
-            let status = AdministratorLedger.status(of: TargetUser(owner), configuration, readers: readers)
+            let target = TargetUser(owner)
+            var status = UserStatus(uid: target.uid, userName: target.name, record: closed ?? .busy, readers: readers)
+            if closed == nil { status = AdministratorLedger.status(of: target, configuration, readers: readers) }
+            // What closes the store closes it for all: a TPM that hangs is waited for once.
+            if case .faulty(.store, let fault) = status.record, fault != .missing { closed = status.record }
             statuses.append((status, isOrphan))
         }
         invocation.answer(
             AllStatusAnswer(
-                users: statuses.map { StatusAnswer($0.status, isOrphan: $0.isOrphan, isStandIn: isStandIn) }),
-            text: StatusVerb.table(statuses, width: Sheet.width))
+                users: statuses.map { StatusAnswer($0.status, isOrphan: $0.isOrphan, isStandIn: isStandIn) },
+                enclave: EnclaveAnswer(enclave)),
+            text: StatusVerb.table(statuses, width: Sheet.width)
+                + (statuses.isEmpty ? "" : "\nSecrets: \(EnclaveText.summary(enclave))\n"))
         let codes = statuses.map { $0.isOrphan ? .yes : StatusVerb.exit($0.status) }
         return codes.contains(.stateDamaged) ? .stateDamaged : codes.contains(.lockedOut) ? .lockedOut : .yes
     }

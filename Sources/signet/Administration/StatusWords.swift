@@ -206,6 +206,8 @@ extension Attention {
         case .fingerLockedOut: "finger_locked_out"
         case .pinSetByAdministrator: "pin_set_by_administrator"
         case .noRecoveryCode: "no_recovery_code"
+        case .pinToBeRenewed: "pin_to_be_renewed"
+        case .noCounter: "no_counter"
         }
     }
 
@@ -222,6 +224,8 @@ extension Attention {
         case .fingerLockedOut(let failures): "fingerprints are off after \(failures) failed tries"
         case .pinSetByAdministrator: "an administrator set the PIN"
         case .noRecoveryCode: "there is no recovery code"
+        case .pinToBeRenewed: "the PIN has to be typed once, so that the TPM's part of it joins or leaves"
+        case .noCounter: "the TPM has no room for a counter: older records that are put back would not be noticed"
         }
     }
 
@@ -229,6 +233,7 @@ extension Attention {
     private static func consequence(_ kind: RecordKind, _ fault: RecordFault) -> String {
         switch (kind, fault) {
         case (_, .unsafe), (_, .keyLost), (_, .newer), (.store, _), (.values, _): ""
+        case (_, .rolledBack), (_, .enclaveForeign): "; if a backup was put back, an administrator can accept it"
         case (.prints, _): "; the PIN still works: restore it from a backup, or delete the fingers and enrol anew"
         case (.identity, .missing): "; restore it from a backup, or set a new PIN, and then activate the fingers"
         default: "; restore it from a backup, or delete everything, and set a new PIN then"
@@ -238,6 +243,11 @@ extension Attention {
     /// The command that mends it.
     func command(for user: String) -> String {
         switch self {
+        case .recordFaulty(.store, .enclaveForeign): "sudo signet enclave forget"
+        case .recordFaulty(.store, .enclaveRequired): "sudo signet enclave migrate --to tpm"
+        case .recordFaulty(.store, .enclaveGone): "sudo signet enclave status"
+        case .recordFaulty(_, .rolledBack), .recordFaulty(_, .enclaveForeign):
+            "sudo signet enclave accept --user \(user)"
         case .recordFaulty(_, .unsafe), .recordFaulty(_, .keyLost), .recordFaulty(.store, _), .recordFaulty(.values, _):
             "sudo signet doctor"
         case .recordFaulty(_, .newer): "install the later version again"
@@ -252,6 +262,8 @@ extension Attention {
         case .fingerLockedOut: "sudo signet verify --user \(user)"
         case .pinSetByAdministrator: "sudo signet pin change --user \(user)"
         case .noRecoveryCode: "sudo signet recovery-code new --user \(user)"
+        case .pinToBeRenewed: "sudo signet verify --user \(user)"
+        case .noCounter: "sudo signet enclave status"
         }
     }
 }

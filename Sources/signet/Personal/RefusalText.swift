@@ -108,6 +108,22 @@ extension Failure {
             self.init(
                 .stateDamaged, "signet's record for \(target.text) is damaged",
                 hint: "see what is wrong with \"sudo signet doctor\"")
+        case .troubled(.rolledBack):
+            self.init(
+                .stateDamaged, "signet's record for \(target.text) is an older copy that was put back",
+                hint: "see what is wrong with \"sudo signet doctor\"")
+        case .troubled(.enclaveGone):
+            self.init(
+                .stateDamaged, "this machine's TPM does not answer", hint: "see why with \"sudo signet doctor\"")
+        case .troubled(.enclaveForeign):
+            self.init(
+                .stateDamaged, "this machine's TPM was cleared or replaced",
+                hint: "see what to do with \"sudo signet doctor\"")
+        case .troubled(.enclaveRequired):
+            self.init(
+                .stateDamaged, "the configuration asks for a TPM, and signet was set up without it",
+                hint: "see what to do with \"sudo signet doctor\"")
+        case .locked(let lockout): self.init(lockout, "PIN", target)
         case .unavailable:
             self.init(
                 .busy, "signet's record for \(target.text) cannot be used just now",

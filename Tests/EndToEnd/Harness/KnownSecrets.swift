@@ -55,8 +55,9 @@ struct KnownSecrets {
         guard let identity = try store.loadIdentity() else { throw HarnessError("\(user.name) has no PIN") }
         guard let typed = SecretBytes(copying: Array(pin.utf8).span) else { throw HarnessError("no memory") }
         let image = try Derivation.image(of: typed, purpose: .pin, pepper: values.pepper)
-        let wrapping = try Derivation.wrappingKey(
-            from: image, salt: identity.pin.salt, cost: identity.pin.cost, purpose: .pin, pepper: values.pepper)
+        let result = try Derivation.result(
+            from: image, salt: identity.pin.salt, cost: identity.pin.cost, purpose: .pin)
+        let wrapping = try Derivation.wrappingKey(result, pepper: values.pepper)
         var patterns = KnownSecrets.forms(of: pin, as: "the PIN")
         patterns += KnownSecrets.pieces(of: bytes(image), as: "the PIN's image")
         patterns += KnownSecrets.pieces(of: bytes(wrapping), as: "the wrapping key")

@@ -8,7 +8,7 @@ internal import SignetSecrets
 
 extension Doctor {
     /// Owner and mode of the folder and of each of its parents, and the key.
-    func storeLines() -> [DoctorLine] {
+    func storeLines(_ enclave: EnclaveReport) -> [DoctorLine] {
         let path = Output.text(root)
         if let problem = SafePath.problem(with: root, .folder) {
             if problem.matter == .missing, problem.path == root {
@@ -23,7 +23,7 @@ extension Doctor {
         do throws(FileFault) { _ = try SecureFolder(path: root) } catch {
             return [DoctorLine(.fail, "store", "others than root can look into \(path)", remedy: "chmod 700 \(path)")]
         }
-        return [.ok("store", "\(path) is root's alone")] + roomLines() + keyLines()
+        return [.ok("store", "\(path) is root's alone")] + roomLines() + (enclave.isClosed ? [] : keyLines(enclave))
     }
 
     /// Whether a PIN can be set, or a try be counted, on the store's file system.
@@ -48,15 +48,16 @@ extension Doctor {
         }
     }
 
-    private func keyLines() -> [DoctorLine] {
+    private func keyLines(_ enclave: EnclaveReport) -> [DoctorLine] {
         let path = Output.text(root) + "/key"
         // Without its key or values nothing in the store can ever be opened again, not even to purge one user.
         let lost =
             "restore \(Output.text(root)) from a backup; else \"rm -r \(Output.text(root))\", and set each PIN anew"
         do throws(StoreError) {
-            let key = try FileEnclave.read(root: root)
-            _ = try StoreValues(root: root, masterKey: key)
-            return [.ok("key", "the master key is a file that only root can read")]
+            let keys = try StoreOpening.open(root: root, loaded.configuration.enclaveSettings).takeKeys()
+            _ = try StoreValues(root: root, keys: keys)
+            // Of the TPM's the lines of the enclave tell.
+            return enclave.store == .tpm ? [] : [.ok("key", "the master key is a file that only root can read")]
         } catch {
             switch error {
             case .fault(.store, .keyLost), .fault(.store, .missing):
@@ -151,8 +152,8 @@ extension Doctor {
             let level: DoctorLine.Level
             switch attention {
             case .recordFaulty, .renamed: level = .fail
-            case .pinDisabled, .enrollmentChanged: level = .warn
-            case .notApproved, .fingerLockedOut, .pinSetByAdministrator, .noRecoveryCode: level = .note
+            case .pinDisabled, .enrollmentChanged, .noCounter: level = .warn
+            case .notApproved, .fingerLockedOut, .pinSetByAdministrator, .noRecoveryCode, .pinToBeRenewed: level = .note
             case .notSetUp: return nil
             }
             return DoctorLine(

@@ -28,8 +28,15 @@ struct Doctor {
 
     /// Everything, in the order in which it should be mended.
     func lines() -> [DoctorLine] {
-        storeLines() + recordLines() + fprintdLines() + configurationLines() + moduleLines() + helperLines()
-            + readerLines() + serviceLines() + peopleLines() + surroundingLines()
+        let enclave = EnclaveReport.read(loaded.configuration)
+        let needsTPM = enclave.store == .tpm || enclave.preference == .require
+        var lines = storeLines(enclave) + DoctorEnclave.lines(enclave)
+        if !enclave.isClosed { lines += recordLines() }
+        lines += fprintdLines() + configurationLines() + moduleLines() + helperLines() + enclaveHelperLines(isNeeded: needsTPM)
+        lines += readerLines() + serviceLines()
+        // Who has a PIN is not known where nothing can be opened.
+        if !enclave.isClosed { lines += peopleLines() }
+        return lines + surroundingLines()
     }
 
     /// What is wrong with a component of a path.
