@@ -35,6 +35,7 @@ where
     ) throws(ManagementRefusal) -> FingersDeleted {
         try task(on: &screen) { (management, _) throws(ManagementRefusal) in
             _ = try management.state()
+            try management.requireOwnPrints()
             if selection == .all, try management.discardUnreadablePrints() {
                 return FingersDeleted(fingers: [], leftOnReader: 0, remaining: 0, approved: false, unreadable: true)
             }

@@ -29,6 +29,7 @@ where
         _ finger: Finger?, on screen: inout Screen
     ) throws(ManagementRefusal) -> Enrolled {
         try task(on: &screen) { (management, screen) throws(ManagementRefusal) in
+            try management.requireOwnPrints()
             let readers = try management.trustedReaders()
             try management.requireRoom(finger, readers)
             let key = try management.keyForEnrollment(on: &screen)
@@ -88,7 +89,7 @@ where
     }
 
     /// What is there must have the user's approval: to approve the new print would approve whatever else was added.
-    private mutating func requireApproved(
+    mutating func requireApproved(
         _ set: borrowing EnrollmentSet, _ session: ReaderSession
     ) throws(ManagementRefusal) {
         let state = try state()
@@ -208,7 +209,7 @@ where
     }
 
     /// Whether the record holds this very set, and not another one that somebody else wrote meanwhile.
-    private mutating func isStored(_ set: borrowing EnrollmentSet) -> Bool {
+    mutating func isStored(_ set: borrowing EnrollmentSet) -> Bool {
         guard let stored = ledger.readablePrints() else { return false }
         return stored.entries == set.entries && stored.templates.isEqual(to: set.templates)
     }

@@ -25,6 +25,31 @@ extension EnrollmentSet {
         return EnrollmentSet(generation: next, entries: entries + [entry], templates: joined)
     }
 
+    /// The set with the prints of `other` that are at `indices` behind its own; nil where there is no room or memory.
+    package borrowing func joining(_ other: borrowing EnrollmentSet, _ indices: [Int]) -> EnrollmentSet? {
+        guard let next = nextGeneration, var joined = removing([]) else { return nil }
+        for index in indices {
+            guard other.entries.indices.contains(index), let print = other.duplicate(of: index) else { return nil }
+            let entry = other.entries[index]
+            guard let longer = joined.adding(print, as: entry.finger, at: entry.enrolledAt) else { return nil }
+            joined = longer
+        }
+        // However many came, it is one change.
+        return joined.numbered(next)
+    }
+
+    /// A copy of one print.
+    private borrowing func duplicate(of index: Int) -> EnrolledPrint? {
+        let entry = entries[index]
+        guard let template = withTemplate(of: entry, { bytes in SecretBytes(copying: bytes) }) else { return nil }
+        return EnrolledPrint(reader: entry.reader, onReader: entry.onReader, template: template)
+    }
+
+    /// The same prints under another generation.
+    package consuming func numbered(_ generation: UInt64) -> EnrollmentSet? {
+        EnrollmentSet(generation: generation, entries: entries, templates: templates)
+    }
+
     /// The set without the prints at `indices`; nil where memory is short.
     package borrowing func removing(_ indices: [Int]) -> EnrollmentSet? {
         var kept: [PrintEntry] = []

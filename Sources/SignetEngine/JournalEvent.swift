@@ -49,6 +49,8 @@ package enum ManagementAct: Equatable, Sendable {
     case recoveryCodeUsed
     case fingerEnrolled(Finger)
     case fingerDeleted(Finger)
+    /// Prints were taken over from fprintd's store.
+    case fingersImported(prints: Int)
     case approved(prints: Int)
     case deactivated
     /// An unreadable record of prints was replaced by an empty one.

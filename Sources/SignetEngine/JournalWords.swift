@@ -130,6 +130,9 @@ extension JournalLine {
         case .fingerDeleted(let finger):
             add("act", "finger_deleted")
             add("finger", value: Array(finger.name.utf8))
+        case .fingersImported(let prints):
+            add("act", "fingers_imported")
+            add("prints", number: prints)
         case .approved(let prints):
             add("act", "approved")
             add("prints", number: prints)

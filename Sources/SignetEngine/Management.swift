@@ -99,7 +99,7 @@ package struct Management<
         }
     }
 
-    private mutating func finish() {
+    mutating func finish() {
         if ledger.openCharge != nil { ledger.abandonCharge() }
         sensor.close()
         sensor.stopListening()
@@ -123,6 +123,11 @@ package struct Management<
     /// The prints that are kept of the user.
     mutating func prints() throws(ManagementRefusal) -> EnrollmentSet {
         do throws(LedgerFailure) { return try ledger.loadPrints() } catch { throw .ledger(error) }
+    }
+
+    /// Refuses where the prints are kept by somebody else, who alone changes them.
+    func requireOwnPrints() throws(ManagementRefusal) {
+        guard request.configuration.enrollmentSource == .signet else { throw .printsKeptElsewhere }
     }
 
     /// Tells the journal what was done.

@@ -42,6 +42,12 @@ package enum ManagementRefusal: Error, Equatable, Sendable {
     case notEnrolled
     /// There are prints, but none of that finger.
     case noSuchFinger(Finger)
+    /// The prints are fprintd's, where the desktop's settings change them.
+    case printsKeptElsewhere
+    /// No print was found to import.
+    case nothingToImport
+    /// There are prints to import, but the reader that made them is not at hand.
+    case readersOfPrintsMissing
     /// The PIN goes last: so many prints are there still.
     case printsLeft(Int)
 }

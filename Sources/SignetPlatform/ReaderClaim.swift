@@ -120,7 +120,7 @@ struct ReaderHolder: Equatable {
     }
 
     /// The name of the program's file: `comm` is what its starter called it, and would stand in somebody else's prompt.
-    private static func program(_ folder: [UInt8]) -> [UInt8]? {
+    static func program(_ folder: [UInt8]) -> [UInt8]? {
         guard let path = SmallFile.target(of: folder + Array("/exe".utf8)),
             let name = path.split(separator: UInt8(ascii: "/")).last
         else { return nil }

@@ -66,6 +66,15 @@ package enum SafePath {
         }
     }
 
+    /// Opens what lies in an opened folder; `path` is the whole path, for the problem's words.
+    static func open(
+        _ name: FileName, below parent: borrowing FileDescriptor, at path: [UInt8], _ kind: Kind
+    ) throws(PathProblem) -> FileDescriptor {
+        let file = try open(name, in: parent, at: path, kind)
+        try check(file, at: path, kind)
+        return file
+    }
+
     private static func openRoot() throws(PathProblem) -> FileDescriptor {
         // SAFETY: the literal is a terminated string.
         let raw = unsafe signet_openat(AT_FDCWD, "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)

@@ -65,15 +65,20 @@ extension SensorClient {
         _ reader: ReaderIdentity, at place: ReaderPlace, for set: borrowing EnrollmentSet, gallery: [Int],
         beside watch: inout Watch
     ) throws(SensorStop) -> OpenedReader {
-        do throws(SensorStop) { return try opening(reader, for: set, gallery: gallery, beside: &watch) } catch {
+        do throws(SensorStop) {
+            return try openPatiently(reader, at: place, for: set, gallery: gallery, beside: &watch)
+        } catch {
             throw noted(error)
         }
     }
 
-    private mutating func opening<Watch: FieldWatch & ~Copyable>(
-        _ reader: ReaderIdentity, for set: borrowing EnrollmentSet, gallery: [Int], beside watch: inout Watch
+    /// Opens it, or says why not, without waiting for another program that has it.
+    mutating func openAtOnce<Watch: FieldWatch & ~Copyable>(
+        _ reader: ReaderIdentity, at place: ReaderPlace, for set: borrowing EnrollmentSet, gallery: [Int],
+        beside watch: inout Watch
     ) throws(SensorStop) -> OpenedReader {
         holder = nil
+        claimIsRefused = false
         guard gallery.count <= SensorMessage.galleryLimit else { throw .problem(.unsupported) }
         for index in gallery {
             guard set.entries.indices.contains(index), set.entries[index].reader == reader else {
@@ -117,6 +122,7 @@ extension SensorClient {
         } catch {
             guard case .held(let holder) = error else { return }
             self.holder = holder
+            claimIsRefused = true
             throw .busy
         }
     }

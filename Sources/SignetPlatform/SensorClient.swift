@@ -33,6 +33,10 @@ package struct SensorClient: ~Copyable {
     /// What happened at the field while the reader was armed; awaiting the touch answers it.
     var aside: FieldEvent?
     package internal(set) var holder: [UInt8]?
+    /// Whether it was another prompt's claim that made the reader busy last.
+    var claimIsRefused = false
+    /// What is put before /proc where fprintd is looked for, for tests.
+    var processes: [UInt8] = []
 
     /// What the helper is doing.
     enum Phase: Equatable {

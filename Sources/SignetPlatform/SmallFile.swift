@@ -43,18 +43,27 @@ enum SmallFile {
         let raw = unsafe signet_openat(
             AT_FDCWD, path.map { CChar(bitPattern: $0) } + [0], O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
         guard raw >= 0 else { return [] }
-        let folder = FileDescriptor(owning: raw)
-        var found: [[UInt8]] = []
+        return names(in: FileDescriptor(owning: raw), limit: .max) ?? []
+    }
+
+    /// The names in an opened folder, one more than `limit` where there are more; nil where it cannot be read.
+    static func names(in folder: borrowing FileDescriptor, limit: Int) -> [[UInt8]]? {
+        var found = Names(limit: limit)
         // SAFETY: `found` outlives the call, and the callback is called only within it with this very pointer.
-        _ = unsafe withUnsafeMutablePointer(to: &found) { list in
+        let result = unsafe withUnsafeMutablePointer(to: &found) { list in
             unsafe signet_list(folder.raw, list) { context, name in
-                // SAFETY: the context is the array's pointer, the name a terminated string for the time of the call.
-                guard let list = unsafe context?.assumingMemoryBound(to: [[UInt8]].self) else { return 0 }
+                // SAFETY: the context is the pointer above, the name a terminated string for the time of the call.
+                guard let list = unsafe context?.assumingMemoryBound(to: Names.self) else { return 0 }
                 let bytes = unsafe UnsafeBufferPointer(start: name, count: strlen(name))
-                unsafe list.pointee.append(bytes.map { UInt8(bitPattern: $0) })
-                return 1
+                unsafe list.pointee.names.append(bytes.map { UInt8(bitPattern: $0) })
+                return unsafe list.pointee.names.count <= list.pointee.limit ? 1 : 0
             }
         }
-        return found
+        return result == 0 ? found.names : nil
+    }
+
+    private struct Names {
+        let limit: Int
+        var names: [[UInt8]] = []
     }
 }

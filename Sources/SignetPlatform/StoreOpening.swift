@@ -30,7 +30,8 @@ package enum StoreOpening {
         configuration: Configuration, log: consuming Log, timing: EnclaveTiming = EnclaveTiming()
     ) throws(StoreError) -> MachineLedger<Log> {
         let opened = try open(root: root, configuration.enclaveSettings, timing: timing)
-        let store = try UserStore(root: root, uid: uid, userName: userName, keys: opened.keys)
+        var store = try UserStore(root: root, uid: uid, userName: userName, keys: opened.keys)
+        if configuration.enrollmentSource == .fprintd { store.elsewhere = FprintdStore(userName: userName) }
         let values = try StoreValues(root: root, keys: opened.keys)
         var log = log
         if !opened.keys.current.isLocked() { log.record(.memoryNotLocked) }

@@ -29,6 +29,8 @@ package struct Configuration: Equatable, Sendable {
     package var pinMask: UInt8? = 0x2A
     /// Which readers may be used.
     package var readers: AllowedReaders = .inside
+    /// Where the prints are kept that may be approved.
+    package var enrollmentSource = EnrollmentSource.signet
     /// Absolute path of the reader helper in place of the shipped one; while it is set everything says "stand-in reader".
     package var sensorHelper: [UInt8]?
     /// What the store's master key is to be bound to.

@@ -13,6 +13,7 @@ package enum ConfigurationKey: UInt8, CaseIterable, Equatable, Sendable {
     case argon2Memory
     case pinMask
     case readers
+    case enrollmentSource
     case sensorHelper
     case enclave
     case tpm
@@ -28,6 +29,8 @@ package enum KeyBounds: Sendable {
     case sign
     /// One of the words of `AllowedReaders`.
     case readers
+    /// One of the words of `EnrollmentSource`.
+    case source
     /// An absolute path, or nothing for the shipped program.
     case path
     /// One of the words of `EnclavePreference`.
@@ -43,6 +46,7 @@ package enum KeyValue: Equatable, Sendable {
     /// A printable ASCII character; nil: nothing is shown.
     case sign(UInt8?)
     case readers(AllowedReaders)
+    case source(EnrollmentSource)
     /// nil: the shipped program.
     case path([UInt8]?)
     case preference(EnclavePreference)
@@ -75,6 +79,7 @@ package struct KeyDescription: Sendable {
         case .number(let number): "\(number)"
         case .sign(let sign): sign.map { String(UnicodeScalar($0)) } ?? "none"
         case .readers(let readers): readers.word
+        case .source(let source): source.word
         case .path: ""
         case .preference(let preference): preference.word
         case .connection(let connection): String(decoding: connection, as: UTF8.self)
@@ -88,6 +93,7 @@ package struct KeyDescription: Sendable {
         case .number(let range, _): "\(range.lowerBound) to \(range.upperBound)"
         case .sign: "one ASCII sign, or none"
         case .readers: "internal or any"
+        case .source: "signet or fprintd"
         case .path: "an absolute path"
         case .preference: "require, prefer or file"
         case .connection: "device:/dev/NAME or swtpm:path=/PATH"
@@ -146,6 +152,10 @@ package struct KeyDescription: Sendable {
             KeyDescription(
                 key, "readers", .readers,
                 "Which readers may be used: those built in or where the PIN approved them, or any at any port.")
+        case .enrollmentSource:
+            KeyDescription(
+                key, "enrollment_source", .source,
+                "Whose prints may be switched on: Signet's own, or those that fprintd keeps for GNOME and KDE.")
         case .sensorHelper:
             KeyDescription(
                 key, "sensor_helper", .path,
@@ -183,6 +193,7 @@ extension Configuration {
         case .argon2Memory: .number(Int(argon2MemoryMiB))
         case .pinMask: .sign(pinMask)
         case .readers: .readers(readers)
+        case .enrollmentSource: .source(enrollmentSource)
         case .sensorHelper: .path(sensorHelper)
         case .enclave: .preference(enclave)
         case .tpm: .connection(tpm)
@@ -203,6 +214,9 @@ extension Configuration {
             return true
         case (.readers, .readers(let readers)):
             self.readers = readers
+            return true
+        case (.source, .source(let source)):
+            enrollmentSource = source
             return true
         case (.path, .path(let path)):
             if key == .enclaveHelper { enclaveHelper = path } else { sensorHelper = path }
@@ -234,7 +248,8 @@ extension Configuration {
         case .pinFreshHours: pinFreshHours = byte
         case .argon2Passes: argon2Passes = byte
         case .argon2Memory: argon2MemoryMiB = UInt16(clamping: number)
-        case .finger, .pinMask, .readers, .sensorHelper, .enclave, .tpm, .enclaveHelper: return false
+        case .finger, .pinMask, .readers, .enrollmentSource, .sensorHelper, .enclave, .tpm, .enclaveHelper:
+            return false
         }
         return true
     }

@@ -127,6 +127,11 @@ private struct ConfigurationParser {
                 return .readers(readers)
             }
             return nil
+        case .source:
+            for source in EnrollmentSource.allCases where value.elementsEqual(source.word.utf8) {
+                return .source(source)
+            }
+            return nil
         case .path:
             if value.isEmpty { return .path(nil) }
             return isSafePath(value) ? .path(Array(value)) : nil

@@ -37,6 +37,10 @@ package struct PrintTemplate: Equatable, Sendable {
     package let isStoredOnReader: Bool
     /// Which finger the enrolling program named; nil for libfprint's "unknown".
     package let finger: Finger?
+    /// Whose finger it is, as the enrolling program said; nil where it did not.
+    package let userName: Range<Int>?
+    /// The day of enrollment, as days since 1970-01-01; nil where the enrolling program named none, or none of our era.
+    package let day: UInt32?
     /// The data with its GVariant type string: what is compared with a finger.
     package let data: Range<Int>
 
@@ -52,9 +56,9 @@ package struct PrintTemplate: Equatable, Sendable {
         device = try tuple.string(bytes)
         let stored = try tuple.byte(bytes)
         let fingerNumber = try tuple.byte(bytes)
-        try tuple.passOptionalString(bytes)  // user name
-        try tuple.passOptionalString(bytes)  // description
-        _ = try tuple.word(bytes)  // day of enrollment
+        userName = try tuple.optionalString(bytes)
+        _ = try tuple.optionalString(bytes)  // description
+        day = PrintTemplate.day(try tuple.word(bytes))
         let extensions = try tuple.framed(bytes, alignment: 8)
         data = try tuple.last(bytes, alignment: 8)
 
@@ -69,6 +73,13 @@ package struct PrintTemplate: Equatable, Sendable {
         finger = Finger(number: fingerNumber)
     }
 
+    /// GLib counts days from 0001-01-01, which is day 1 (`g_date_get_julian`), and so 1970-01-01 is day 719,163.
+    ///
+    /// libfprint writes G_MININT32 for "none".
+    private static func day(_ number: UInt32) -> UInt32? {
+        (719_163...3_652_059).contains(number) ? number - 719_163 : nil
+    }
+
     /// The length of "FP3".
     static let magicCount = 3
 
@@ -76,6 +87,9 @@ package struct PrintTemplate: Equatable, Sendable {
     package func reader(in bytes: Span<UInt8>) -> ReaderIdentity {
         ReaderIdentity(driver: copy(driver, of: bytes), device: copy(device, of: bytes))
     }
+
+    /// Whose finger it is; the name is no secret.
+    package func userName(in bytes: Span<UInt8>) -> [UInt8]? { userName.map { copy($0, of: bytes) } }
 
     private func copy(_ range: Range<Int>, of bytes: Span<UInt8>) -> [UInt8] {
         guard range.upperBound <= bytes.count else { return [] }
@@ -173,11 +187,11 @@ private struct TupleReader {
     }
 
     /// Nothing, or a string that one more NUL follows.
-    mutating func passOptionalString(_ bytes: Span<UInt8>) throws(PrintTemplateError) {
+    mutating func optionalString(_ bytes: Span<UInt8>) throws(PrintTemplateError) -> Range<Int>? {
         let range = try framed(bytes, alignment: 1)
-        guard !range.isEmpty else { return }
+        guard !range.isEmpty else { return nil }
         guard bytes[range.upperBound - 1] == 0 else { throw .malformed }
-        _ = try text(bytes, range.lowerBound..<(range.upperBound - 1))
+        return try text(bytes, range.lowerBound..<(range.upperBound - 1))
     }
 
     private func text(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(PrintTemplateError) -> Range<Int> {

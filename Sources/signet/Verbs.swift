@@ -2,7 +2,8 @@
 enum Verbs {
     /// What people do for themselves.
     static let personal: [Command] = [
-        .setup, .enroll, .verify, .list, .delete, .activate, .deactivate, .pinSet, .pinChange, .pinRemove,
+        .setup, .enroll, .verify, .list, .delete, .importPrints, .activate, .deactivate, .pinSet, .pinChange,
+        .pinRemove,
         .recoveryCodeNew, .recoveryCodeUse,
     ]
 

@@ -157,6 +157,9 @@ private func managed(_ act: ManagementAct) -> JournalEvent { .management(act, by
         #expect(
             JournalLine.render(managed(.fingerDeleted(finger)), context: context)
                 == "event=management act=finger_deleted finger=\"right index\" by=user" + who)
+        #expect(
+            JournalLine.render(managed(.fingersImported(prints: 2)), context: context)
+                == "event=management act=fingers_imported prints=2 by=user" + who)
     }
 
     /// Catches a password, typed by mistake where the name belongs, that is written to the journal.

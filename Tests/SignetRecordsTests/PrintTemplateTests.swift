@@ -73,6 +73,31 @@ func identity(_ bytes: [UInt8]) -> [UInt8]? {
         #expect(try parse(real.forms[1]).get().finger == Finger(number: 7))
     }
 
+    /// Catches a name or a day that libfprint did not write, or that belongs to a neighbouring member.
+    @Test(arguments: RealPrints.all) func readsWhoseAndWhen(real: RealPrints.Case) throws {
+        let named = try parse(real.forms[1]).get()
+        let bytes = real.forms[1]
+        let name = named.userName(in: bytes.span)
+        #expect(name == Array("alice".utf8))
+        // 2026-11-30.
+        #expect(named.day == 20_787)
+        let unnamed = try parse(real.forms[2]).get()
+        #expect(unnamed.userName == nil && unnamed.day == 20_787)
+        #expect(try parse(real.forms[0]).get().day == (real.driver == "virtual_device" ? 20_787 : nil))
+    }
+
+    /// Catches a day before 1970 or after any calendar, which libfprint's "none" is one of.
+    @Test(
+        arguments: [
+            (0, nil), (719_162, nil), (719_163, 0), (3_652_059, 2_932_896), (3_652_060, nil), (0x8000_0000, nil),
+            (.max, nil),
+        ] as [(UInt32, UInt32?)]) func days(written: UInt32, read: UInt32?) throws
+    {
+        var writer = PrintWriter()
+        writer.day = written
+        #expect(try parse(writer.bytes).get().day == read)
+    }
+
     /// Catches a test writer that differs from libfprint, which would make all tests below worthless.
     @Test func writerIsLibfprints() throws {
         for real in RealPrints.all {

@@ -23,6 +23,8 @@ package struct UserStore: RecordStore, ~Copyable {
     /// The user's folder, open while the lock is held.
     private var heldFolder: SecureFolder?
     private var known = Known()
+    /// Where the prints are kept instead of here; they are only read then.
+    package var elsewhere: FprintdStore?
 
     /// What was read while the lock is held, and goes with it: nobody else writes meanwhile.
     private struct Known {
@@ -122,7 +124,8 @@ package struct UserStore: RecordStore, ~Copyable {
     }
 
     package mutating func loadPrints() throws(StoreError) -> EnrollmentSet {
-        try loadPrints(userName: userName)
+        if let elsewhere { return try elsewhere.enrollmentSet() }
+        return try loadPrints(userName: userName)
     }
 
     /// The lock must be held: else the identity could be replaced between the two readings.
@@ -188,6 +191,7 @@ package struct UserStore: RecordStore, ~Copyable {
     }
 
     package mutating func save(_ prints: borrowing EnrollmentSet) throws(StoreError) {
+        guard elsewhere == nil else { throw .system(errno: EROFS) }
         let record = PrintsRecord(generation: prints.generation, entries: prints.entries)
         guard let count = try? record.encodedCount() else { throw .system(errno: EINVAL) }
         guard var content = SecretBytes(count: count) else { throw .system(errno: ENOMEM) }
@@ -234,6 +238,8 @@ package struct UserStore: RecordStore, ~Copyable {
     ///
     /// The approvals cover the name, so that the finger path stays closed until the user activates it again.
     package mutating func adopt() throws(StoreError) {
+        let source = elsewhere.take()
+        defer { elsewhere = source }
         if let name = try recordedName(.identity, limit: IdentityRecord.byteLimit),
             let content = try load(.identity, limit: IdentityRecord.byteLimit, userName: name)
         {

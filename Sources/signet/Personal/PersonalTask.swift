@@ -66,12 +66,18 @@ struct PersonalTask: ~Copyable {
             screen.end()
             return outcome
         } catch {
-            // What is said of the refusal must not go away with the screen; and a stop acts here.
-            screen.end()
-            if error == .cancelled, Resumption.happened { throw .stopped }
-            if error == .nobodyToAsk, let problem = tasks.person.problem { throw Failure(problem) }
-            throw Failure(error, target)
+            throw failure(error)
         }
+    }
+
+    /// The words of a refusal; the screen ends first, for they must not go away with it.
+    mutating func failure(_ refusal: ManagementRefusal) -> Failure {
+        screen.end()
+        // A stop acts here.
+        if refusal == .cancelled, Resumption.happened { return .stopped }
+        if refusal == .nobodyToAsk, let problem = tasks.person.problem { return Failure(problem) }
+        if refusal == .reader(.busy), let holder = tasks.sensor.holder { return .readerInUse(by: Output.text(holder)) }
+        return Failure(refusal, target)
     }
 }
 

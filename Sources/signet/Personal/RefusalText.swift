@@ -66,6 +66,19 @@ extension Failure {
         case .noSuchFinger(let finger):
             self.init(
                 .no, "\(whose) \(finger.name) is not enrolled", hint: "see \"sudo signet list\(option)\"")
+        case .printsKeptElsewhere:
+            self.init(
+                .no, "\(whose) fingerprints are kept by fprintd on this machine",
+                hint: "change them in the settings of GNOME or KDE, or with fprintd-enroll and fprintd-delete, "
+                    + "then run \"sudo signet activate\"")
+        case .nothingToImport:
+            self.init(
+                .no, "fprintd keeps no fingerprint of \(target.text) that can be imported",
+                hint: "enrol one with \"sudo signet enroll\(option)\"")
+        case .readersOfPrintsMissing:
+            self.init(
+                .readerNotAvailable, "the reader that the fingerprints were enrolled with is not there",
+                hint: "plug it in, or see what is there with \"sudo signet readers\"")
         case .printsLeft(let count):
             self.init(
                 .no, "\(count) \(count == 1 ? "finger is" : "fingers are") enrolled still",
@@ -136,6 +149,11 @@ extension Failure {
     /// The reader's place.
     init(_ distrust: ReaderDistrust) {
         self.init(.readerNotAvailable, distrust.words, hint: distrust.remedy)
+    }
+
+    /// The reader, where it is known who has it.
+    static func readerInUse(by holder: String) -> Failure {
+        Failure(.readerNotAvailable, "the reader is in use by \(holder)", hint: "end that program, and try again")
     }
 
     /// The reader.

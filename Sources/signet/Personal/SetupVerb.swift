@@ -20,7 +20,8 @@ extension Command {
                 text: "\(target.text) is set up already; see \"sudo signet status\".\n")
             return .yes
         }
-        if !target.byAdministrator, task.hasReader() {
+        let ownPrints = task.configuration.enrollmentSource == .signet
+        if !target.byAdministrator, ownPrints, task.hasReader() {
             try task.enroll(nil, invocation)
             return .yes
         }
@@ -31,7 +32,10 @@ extension Command {
             SetupAnswer(user: target.text, pin: true, finger: false),
             text: target.byAdministrator
                 ? "The PIN of \(target.text) is set; a finger is added with \"sudo signet enroll --user \(target.text)\".\n"
-                : "Your PIN is set. No reader was found; add a finger later with \"sudo signet enroll\".\n")
+                : ownPrints
+                    ? "Your PIN is set. No reader was found; add a finger later with \"sudo signet enroll\".\n"
+                    : "Your PIN is set. Switch the fingers on that you enrol in your desktop's settings, with "
+                        + "\"sudo signet activate\".\n")
         return .yes
     }
 }

@@ -32,8 +32,8 @@ struct Doctor {
         let needsTPM = enclave.store == .tpm || enclave.preference == .require
         var lines = storeLines(enclave) + DoctorEnclave.lines(enclave)
         if !enclave.isClosed { lines += recordLines() }
-        lines += configurationLines() + moduleLines() + helperLines() + enclaveHelperLines(isNeeded: needsTPM)
-        lines += readerLines() + serviceLines()
+        lines += fprintdLines() + configurationLines() + moduleLines() + helperLines()
+        lines += enclaveHelperLines(isNeeded: needsTPM) + readerLines() + serviceLines()
         // Who has a PIN is not known where nothing can be opened.
         if !enclave.isClosed { lines += peopleLines() }
         return lines + surroundingLines()
