@@ -63,7 +63,9 @@ final class RecordedChip: StandInReader {
 
             """
         try File.write(script, to: folder + "/sensor", mode: 0o755)
-        return try File.replaced("/etc/security/signet.conf", with: "sensor_helper = \(folder)/sensor\n", body)
+        // The firmware of the machines where they were recorded calls their ports removable.
+        let text = "sensor_helper = \(folder)/sensor\nreaders = any\n"
+        return try File.replaced("/etc/security/signet.conf", with: text, body)
     }
 
     /// How many helpers were started.

@@ -18,8 +18,12 @@ struct User {
             value += 1
             return value
         }
-        // With the process id, so that worlds in worlds and repeated runs in one world do not meet.
-        let name = wanted ?? "u\(getpid())x\(number)"
+        // With the process id, so that worlds in worlds and repeated runs in one world do not meet; in letters, for a PIN may
+        // not hold a part of the name.
+        let letters = "\(getpid())x\(number)".utf8.map {
+            $0 == UInt8(ascii: "x") ? $0 : $0 - UInt8(ascii: "0") + UInt8(ascii: "a")
+        }
+        let name = wanted ?? "u" + String(decoding: letters, as: UTF8.self)
         let password = "system-\(name)"
         try Command.must("useradd", "--no-create-home", "--home-dir", "/", "--shell", "/bin/sh", name)
         try Command.must("chpasswd", input: "\(name):\(password)\n")
