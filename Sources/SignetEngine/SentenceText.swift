@@ -149,7 +149,7 @@ extension RecordTrouble {
     func sentence(user: [UInt8]) -> String {
         switch self {
         case .rolledBack:
-            "Signet's record for \(UTF8Text.printable(user)) is an older copy that was put back. "
+            "Signet's record for \(UTF8Text.printable(user)) is not the one that was written last: a copy was put back. "
                 + RecordTrouble.whoLooks
         case .enclaveGone:
             "This machine's security chip (TPM) does not answer, so that nobody can be verified. "

@@ -45,7 +45,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         let counted: UInt64
         do throws(VaultError) { counted = try vault.bump(counter, for: identity.owner) } catch { throw failed(error) }
         if counted == counter.value { return }
-        guard counted > counter.value else { throw failed(StoreError.fault(.attempts, .enclaveForeign)) }
+        guard counted > counter.value else { throw failed(StoreError.fault(.attempts, .rolledBack)) }
         // It counted twice (a repeated command). The records were found in force within this hold, and stay so.
         counter.value = counted
         attempts.counter = counter
@@ -222,7 +222,9 @@ extension VaultError {
     var fault: RecordFault? {
         switch self {
         case .keyLost: .keyLost
-        case .enclave(.foreign), .enclave(.noCounter): .enclaveForeign
+        case .enclave(.foreign): .enclaveForeign
+        // The store opens, so that the TPM is the right one: the records name a counter of another time.
+        case .enclave(.noCounter): .rolledBack
         case .enclave(.noDevice), .enclave(.helperFailed), .enclave(.stalled), .enclave(.ownerRefused): .enclaveGone
         // What may be otherwise at the next try.
         case .outOfMemory, .enclave(.busy), .enclave(.lockout), .enclave(.noRoom), .enclave(.lockoutAuthSet),
@@ -237,8 +239,8 @@ extension RecordFault {
     init?(_ standing: CounterStanding) {
         switch standing {
         case .inForce, .notCountedYet: return nil
-        case .rolledBack: self = .rolledBack
-        case .foreign: self = .enclaveForeign
+        // Fewer counts than were written: it is the TPM's state that was put back. What helps is the same.
+        case .rolledBack, .foreign: self = .rolledBack
         }
     }
 }

@@ -175,13 +175,13 @@ import Testing
     }
 
     /// Catches records made good that were not in force: a TPM that is behind by more than one.
-    @Test func aCountFromNowhereIsForeign() throws {
+    @Test func aCountFromNowhereIsRefused() throws {
         let machine = try machine()
         let held = try #require(machine.attempts.counter)
         machine.disk.attempts?.counter = EnclaveCounter(index: held.index, value: held.value + 2)
         let (refused, actor) = outcome(machine)
         #expect(refused == .refused(.recordUnusable))
-        #expect(actor.person.met == [.notice(.troubled(.enclaveForeign))])
+        #expect(actor.person.met == [.notice(.troubled(.rolledBack))])
     }
 
     /// Catches a command that the TPM got twice locking the user out.

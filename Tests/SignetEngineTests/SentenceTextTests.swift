@@ -191,7 +191,7 @@ private let sudo = Array("sudo".utf8)
             (.waiting(seconds: 86_400), "Too many wrong PINs. Try again in 24 hours."),
             (
                 .troubled(.rolledBack),
-                "Signet's record for alice is an older copy that was put back. "
+                "Signet's record for alice is not the one that was written last: a copy was put back. "
                     + "An administrator can look with \"signet doctor\"."
             ),
             (

@@ -12,7 +12,13 @@ package enum EnclaveAdministration {
     package static func setup(
         root: [UInt8] = UserStore.standardRoot, settings: EnclaveSettings, timing: EnclaveTiming = EnclaveTiming()
     ) throws(StoreError) -> MadeStore {
-        try StoreCreation.createStore(root: root, settings: settings, timing: timing)
+        let made = try StoreCreation.createStore(root: root, settings: settings, timing: timing)
+        // One that was there may be closed: nobody is told that all is well then.
+        if made.existed {
+            let keys = try StoreOpening.open(root: root, settings, timing: timing).takeKeys()
+            _ = try StoreValues(root: root, keys: keys)
+        }
+        return made
     }
 
     /// Moves the store, or goes on with a move that was interrupted.

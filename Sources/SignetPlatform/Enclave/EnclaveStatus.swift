@@ -64,6 +64,10 @@ extension EnclaveAdministration {
         } catch {
             if error != .fault(.store, .missing) { status.fault = error }
         }
+        // It answers, and gives no key to whoever cannot speak for its owner.
+        if status.fault == .fault(.store, .enclaveGone), status.description?.hasOwnerAuthorization == true {
+            status.problem = .ownerRefused
+        }
         return status
     }
 

@@ -86,7 +86,7 @@ package struct StoreMigration: ~Copyable {
         switch (isTPM, target) {
         case (false, .file):
             // What a migration that did not get as far as `key.tpm`, or one that finished, may have left.
-            _ = try FileEnclave.read(root: root)
+            _ = try fileKey()
             try destroy(.keyTPM)
             try destroy(.enclave)
             return finished(.file)
@@ -105,14 +105,23 @@ package struct StoreMigration: ~Copyable {
 
     /// From a file: the TPM gets a key, and with `key.tpm` it rules.
     private func bindToTPM() throws(StoreError) {
-        let key = try FileEnclave.read(root: root)
-        guard let id = RecordSealer.keyID(of: key) else { throw .system(errno: ENOMEM) }
+        let id = try fileKey()
         let sealed: SealedMasterKey
         do throws(EnclaveError) { sealed = try SealedMasterKey(settings, timing) } catch { throw StoreError(error) }
         try EnclaveFiles.write(EnclaveMigration.FileKey(id: id, direction: .toTPM), in: folder, under: sealed.key)
         try reached(.keyPrepared)
         try EnclaveFiles.write(sealed.record, in: folder)
         try reached(.committed)
+    }
+
+    /// The id of the key in the file; refuses one that the records are not sealed under, before anything is written.
+    ///
+    /// Whoever lost `key.tpm` and put some `key` in its place would lose the way back, too.
+    private func fileKey() throws(StoreError) -> [UInt8] {
+        let key = try FileEnclave.read(root: root)
+        guard let id = RecordSealer.keyID(of: key) else { throw .system(errno: ENOMEM) }
+        guard try recordIDs().allSatisfy({ $0 == id }) else { throw .fault(.store, .foreign) }
+        return id
     }
 
     /// In a store of the TPM: has the records go where they are to go.

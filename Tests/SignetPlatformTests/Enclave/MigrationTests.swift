@@ -203,6 +203,26 @@ enum Migrating {
         #expect(EnclaveAdministration.status(root: stage.rootBytes, settings: stage.settings()).hasStrayKey)
     }
 
+    /// Catches a key that nothing is sealed under, in the place of a lost `key.tpm`, taking the way back with it.
+    @Test func aKeyOfAnotherStoreIsRefusedBeforeAnythingIsWritten() throws {
+        let stage = try StandIn()
+        try stage.make(.require)
+        try Migrating.populate(stage)
+        let before = try Migrating.content(stage)
+        let manager = FileManager.default
+        try manager.moveItem(atPath: stage.root + "/key.tpm", toPath: stage.root + "/away")
+        let planted = manager.createFile(
+            atPath: stage.root + "/key", contents: Data(repeating: 7, count: 32), attributes: [.posixPermissions: 0o400]
+        )
+        #expect(planted)
+        for target in [EnclaveKind.tpm, .file] {
+            #expect(throws: StoreError.fault(.store, .foreign)) { _ = try stage.migrate(target) }
+        }
+        try manager.removeItem(atPath: stage.root + "/key")
+        try manager.moveItem(atPath: stage.root + "/away", toPath: stage.root + "/key.tpm")
+        #expect(try Migrating.content(stage) == before)
+    }
+
     /// Catches a migration that destroys the old key although a user's records are still under it.
     @Test func unreadableRecordsKeepTheOldKey() throws {
         let stage = try StandIn()

@@ -146,7 +146,10 @@ extension Failure {
         switch error {
         case .fault(.store, .missing):
             self.init(.no, "there is no store yet", hint: "make one with \"sudo signet enclave setup\"")
-        case .fault(.store, .enclaveGone): self.init(.noDevice, settings)
+        case .fault(.store, .enclaveGone):
+            // What opening a store met is no more than "gone"; the TPM itself says whether its owner refuses.
+            let facts = try? EnclaveAdministration.look(settings)
+            self.init(facts?.hasOwnerAuthorization == true ? .ownerRefused : .noDevice, settings)
         case .fault(.store, .enclaveForeign): self.init(.foreign, settings)
         case .fault(.store, .enclaveRequired):
             self.init(
