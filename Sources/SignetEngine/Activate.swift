@@ -42,7 +42,9 @@ where
 
     /// Without any print there is nothing to touch for; the PIN alone says that it is well so.
     private mutating func forget(_ state: UserState) throws(ManagementRefusal) -> Activated {
-        guard state.attempts.change != nil || !state.identity.approvals.isEmpty else { throw .notEnrolled }
+        guard
+            state.attempts.change != nil || state.attempts.foreignPrints > 0 || !state.identity.approvals.isEmpty
+        else { throw .notEnrolled }
         let key = try provePIN()
         do throws(LedgerFailure) { try ledger.forgetChange(key: key) } catch { throw .ledger(error) }
         done(.approved(prints: 0))

@@ -138,7 +138,9 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         // A set that was made from an older one would undo what somebody else did meanwhile.
         guard before.generation.addingReportingOverflow(1) == (set.generation, false) else { throw .changedMeanwhile }
         var approvals: [Approval] = []
-        let unapproved = foreignPrintsLeft(by: session, state)
+        var unapproved = foreignPrintsLeft(by: session, state)
+        // Nothing is left that they could be beside of, or that could be activated.
+        if set.entries.isEmpty { unapproved = 0 }
         // Borrowed noncopyable optionals are looked into by switch.
         switch key {
         case .some(let key):

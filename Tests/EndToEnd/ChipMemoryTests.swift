@@ -76,9 +76,10 @@ import Testing
             #expect(!deleting.transcript.contains("Deleted"), "\(deleting.transcript)")
 
             let status = try alice.status()
-            #expect(status.fingerprint.fingers.map(\.finger) == [ChipMemoryTests.left] && status.fingerprint.on)
+            #expect(status.fingerprint.fingers.map(\.finger) == ["left index"] && status.fingerprint.on, "\(status)")
             #expect(try !alice.acceptsFinger(Enrolled.finger, chip: both))
             #expect(try alice.acceptsFinger(ChipMemoryTests.left, chip: both))
+            try alice.forgetOthers()
             alice.reader.forget()
             let table = try Terminal(["signet", "readers"], environment: alice.asUser)
             try alice.fill(chip: both)
@@ -90,6 +91,7 @@ import Testing
     // Would catch a person who is told that the memory is full, and neither of what nor who can make room.
     @Test func aFullMemoryIsToldWithWhatIsInIt() throws {
         try Enrolled.with(.storage) { alice in
+            try alice.forgetOthers()
             let enrolling = try alice.beginEnrolling(as: ChipMemoryTests.left, chip: [Enrolled.finger, "stranger"])
             // FP_DEVICE_ERROR_DATA_FULL of libfprint's fp-device.h
             try alice.reader.fail(error: 8)

@@ -141,6 +141,23 @@ import Testing
         }
     }
 
+    /// Catches a user who has deleted everything after a rise, and can neither activate nor enrol any more.
+    @Test(arguments: [true, false]) func withoutPrintsTheRiseIsForgotten(isActivated: Bool) throws {
+        let machine = try machine()
+        machine.configuration.foreignPrints = .close
+        _ = authenticate(machine, foreign: 1, [.enter, .right])
+        let deleted = machine.process().run([.types(Machine.pin)]) {
+            (tasks, screen) throws(ManagementRefusal) in try tasks.delete(.all, on: &screen)
+        }
+        #expect(deleted.outcome?.remaining == 0)
+        if isActivated { _ = activate(machine, foreign: 1) }
+        #expect(status(machine).foreignPrints == 0 && status(machine).fingerClosure == .notEnrolled)
+        let actor = machine.process()
+        actor.sensor.foreignPrints = 1
+        #expect(actor.enroll(2, [.right, .right], touches: [.matched(index: 0)]).outcome?.approved == true)
+        #expect(Outcome(authenticate(machine, foreign: 1, [.enter]).0) == .granted(.finger))
+    }
+
     /// Catches a deletion that forgets a rise that nobody approved, or closes the path by itself.
     @Test func deletingKeepsWhatIsKnownOfOthers() throws {
         let second = Print(finger: 2, reader: .chip, onReader: true, data: [4, 4])
