@@ -63,7 +63,9 @@ final class RecordedChip: StandInReader {
 
             """
         try File.write(script, to: folder + "/sensor", mode: 0o755)
-        return try File.replaced("/etc/security/signet.conf", with: "sensor_helper = \(folder)/sensor\n", body)
+        // elanmoc was recorded at a port that its machine's firmware calls an outside one.
+        let lines = "sensor_helper = \(folder)/sensor\nreaders = any\n"
+        return try File.replaced("/etc/security/signet.conf", with: lines, body)
     }
 
     /// How many helpers were started.
