@@ -10,6 +10,8 @@ package struct Activated: Equatable, Sendable {
     package let prints: Int
     /// How many other readers' prints still wait for their own activation.
     package let readersLeft: Int
+    /// How many prints of others lie in the reader's memory, which the user approved to be there.
+    package var foreignPrints = 0
 }
 
 extension Management
@@ -34,13 +36,15 @@ where
             management.done(.approved(prints: prints))
             return Activated(
                 reader: session.reader, prints: prints,
-                readersLeft: waiting.count { $0 != session.reader })
+                readersLeft: waiting.count { $0 != session.reader }, foreignPrints: Int(session.foreignPrints))
         }
     }
 
     /// Without any print there is nothing to touch for; the PIN alone says that it is well so.
     private mutating func forget(_ state: UserState) throws(ManagementRefusal) -> Activated {
-        guard state.attempts.change != nil || !state.identity.approvals.isEmpty else { throw .notEnrolled }
+        guard
+            state.attempts.change != nil || state.attempts.foreignPrints > 0 || !state.identity.approvals.isEmpty
+        else { throw .notEnrolled }
         let key = try provePIN()
         do throws(LedgerFailure) { try ledger.forgetChange(key: key) } catch { throw .ledger(error) }
         done(.approved(prints: 0))
@@ -51,6 +55,7 @@ where
     private mutating func unapproved(_ set: borrowing EnrollmentSet) throws(ManagementRefusal) -> [ReaderIdentity] {
         var judged = try state()
         judged.attempts.change = nil
+        judged.attempts.foreignPrints = 0
         var found: [ReaderIdentity] = []
         for reader in set.readers() {
             do throws(LedgerFailure) {

@@ -62,7 +62,9 @@ where
         var closure: FingerClosure?
         for reader in readers {
             guard let why = try ledger.review(state, set, on: reader, presence: nil) else {
-                if let distrust = ledger.distrust(state.identity, reader, at: nil) {
+                if let distrust = ledger.distrust(
+                    state.identity, reader, at: nil, onChip: set.liesOnChip(reader))
+                {
                     closure = closure ?? .readerNotTrusted(distrust)
                 } else {
                     isOpen = true

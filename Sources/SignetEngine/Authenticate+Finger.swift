@@ -37,7 +37,7 @@ where
                 closure = closure ?? why
                 continue
             }
-            if let why = passOver(description, state) {
+            if let why = passOver(description, state, onChip: set.liesOnChip(reader)) {
                 passedOver = passedOver ?? why
                 continue
             }
@@ -55,8 +55,8 @@ where
             }
             let candidate = ReaderSession(
                 reader: reader, place: opened.description.place, gallery: gallery, presence: opened.presence,
-                generation: set.generation)
-            if opened.foreignPrints > 0 { ledger.log.record(.foreignPrints(count: opened.foreignPrints)) }
+                foreignPrints: UInt32(clamping: opened.foreignPrints), generation: set.generation)
+            try ledger.noteForeignPrints(candidate, state)
             if let why = try ledger.review(state, set, on: reader, presence: candidate) {
                 try ledger.rememberChange(why)
                 closure = closure ?? why
@@ -73,8 +73,12 @@ where
     }
 
     /// Why a reader is not even opened; a second one that looks like the approved one is passed over like this.
-    private mutating func passOver(_ reader: ReaderDescription, _ state: UserState) -> FingerClosure? {
-        if let distrust = ledger.distrust(state.identity, reader.identity, at: reader.place) {
+    private mutating func passOver(
+        _ reader: ReaderDescription, _ state: UserState, onChip: Bool
+    ) -> FingerClosure? {
+        if let distrust = ledger.distrust(
+            state.identity, reader.identity, at: reader.place, onChip: onChip || reader.storesPrints)
+        {
             ledger.log.record(.readerRefused(distrust))
             return .readerNotTrusted(distrust)
         }

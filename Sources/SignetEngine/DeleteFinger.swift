@@ -119,7 +119,7 @@ where
             }
             return ReaderSession(
                 reader: reader, place: approval.place, gallery: gallery, presence: presence,
-                generation: after.generation)
+                foreignPrints: approval.foreignPrints, generation: after.generation)
         } catch { throw .ledger(error) }
     }
 

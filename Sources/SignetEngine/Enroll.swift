@@ -97,7 +97,10 @@ where
         do throws(LedgerFailure) {
             closure =
                 try ledger.review(state, set, on: session.reader, presence: session)
-                ?? ledger.distrust(state.identity, session.reader, at: session.place).map { .readerNotTrusted($0) }
+                ?? ledger.distrust(
+                    state.identity, session.reader, at: session.place, onChip: set.liesOnChip(session.reader)
+                ).map { .readerNotTrusted($0) }
+            try ledger.noteForeignPrints(session, state)
             if let closure { try ledger.rememberChange(closure) }
         } catch { throw .ledger(error) }
         if let closure, closure != .notEnrolled { throw .activateFirst(closure) }

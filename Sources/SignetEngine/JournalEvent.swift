@@ -32,9 +32,9 @@ package enum JournalEvent: Equatable, Sendable {
     case configurationUnusable(ConfigurationTrouble)
     /// The module has no such argument.
     case argumentUnknown([UInt8])
-    /// A reader was passed over for where it is.
+    /// A reader was passed over for where or what it is.
     case readerRefused(ReaderDistrust)
-    /// Prints in a reader's memory that are nobody's here.
+    /// So many prints of others came into a reader's memory since the user approved.
     case foreignPrints(count: Int)
     /// A management task was done: its name ("pin changed"), and whether an administrator did it for somebody else.
     case management(ManagementAct, byAdministrator: Bool)

@@ -90,6 +90,9 @@ extension JournalLine {
             add(key, "enrollment_changed")
             add("added", number: Int(change.added))
             add("removed", number: Int(change.removed))
+        case .foreignPrints(let count):
+            add(key, "foreign_prints")
+            add("count", number: Int(count))
         case .biometryLockout(let limit):
             add(key, "biometry_lockout")
             add("limit", number: Int(limit))
@@ -225,6 +228,7 @@ extension ReaderDistrust {
         case .outside: "reader_outside"
         case .moved: "reader_moved"
         case .unplaced: "reader_unplaced"
+        case .chip: "match_on_chip"
         case .virtual: "no_stand_in"
         }
     }

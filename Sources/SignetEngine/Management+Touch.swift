@@ -18,14 +18,16 @@ where
         }
     }
 
-    /// The readers that may be used where they are; refuses where there is none.
+    /// The readers that may be used, for where and what they are; refuses where there is none.
     ///
     /// Where a reader stood when it was approved does not matter: it is about to be approved anew.
     mutating func trustedReaders() throws(ManagementRefusal) -> [ReaderDescription] {
         let present = try presentReaders()
         let trust = ledger.trust
-        let trusted = present.filter { trust.distrust($0.place, approved: nil) == nil }
-        if trusted.isEmpty, let first = present.first, let distrust = trust.distrust(first.place, approved: nil) {
+        let trusted = present.filter { trust.distrust($0.place, approved: nil, onChip: $0.storesPrints) == nil }
+        if trusted.isEmpty, let first = present.first,
+            let distrust = trust.distrust(first.place, approved: nil, onChip: first.storesPrints)
+        {
             ledger.log.record(.readerRefused(distrust))
             throw .readerNotTrusted(distrust)
         }
@@ -44,12 +46,9 @@ where
         sensor.close()
         do throws(ReaderProblem) {
             let opened = try sensor.open(reader, at: place, for: set, gallery: gallery)
-            if opened.foreignPrints > 0, gallery == set.gallery(of: reader) {
-                ledger.log.record(.foreignPrints(count: opened.foreignPrints))
-            }
             return ReaderSession(
                 reader: reader, place: opened.description.place, gallery: gallery, presence: opened.presence,
-                generation: set.generation)
+                foreignPrints: UInt32(clamping: opened.foreignPrints), generation: set.generation)
         } catch {
             sensor.close()
             throw .reader(error)

@@ -55,6 +55,7 @@ extension ReaderDistrust {
         case .outside: "The reader is at an outside port, which is not allowed here."
         case .moved: "The reader is at another port than when you approved it."
         case .unplaced: "Where the reader is connected cannot be told, so it is not used."
+        case .chip: "The reader compares by itself, which is not allowed here."
         case .virtual: "Your fingerprints are for a stand-in reader, and none is configured."
         }
     }

@@ -50,6 +50,8 @@ extension Prompt {
             "Your fingerprints are not switched on yet. Type your PIN; then run \"sudo signet activate\": "
         case .enrollmentChanged(let change):
             SentenceParts.changed(change) + " Type your PIN; then run \"sudo signet activate\": "
+        case .foreignPrints:
+            SentenceParts.foreignPrints + " Type your PIN; then run \"sudo signet activate\": "
         case .biometryLockout(let limit):
             SentenceParts.locked(limit) + " Type your PIN to switch it on again: "
         case .pinRequiredAfterBoot: "Type your PIN (first use since start-up): "
@@ -127,6 +129,7 @@ extension Notice {
         case .notEnrolled: "No finger is enrolled. Enrol one with \"sudo signet enroll\"."
         case .notApproved: "Your fingerprints are not switched on yet. Run \"sudo signet activate\"."
         case .enrollmentChanged(let change): SentenceParts.changed(change) + " Run \"sudo signet activate\"."
+        case .foreignPrints: SentenceParts.foreignPrints + " Run \"sudo signet activate\"."
         case .biometryLockout(let limit): SentenceParts.locked(limit) + " Your PIN switches it on again."
         case .pinRequiredAfterBoot: "Your PIN is needed once after start-up. Then touch the reader."
         case .pinNeverUsed: "Your PIN is needed once, for somebody else set it. Then touch the reader."
@@ -176,6 +179,8 @@ private enum SentenceParts {
         return change.added == 0 && change.removed == 0
             ? "Your fingerprints were changed." : "Your fingerprints were changed (\(counts))."
     }
+
+    static let foreignPrints = "Somebody else's fingerprints were added to the reader's memory."
 
     static func locked(_ limit: UInt8) -> String {
         "Fingerprint is off after \(limit) failed \(limit == 1 ? "try" : "tries")."

@@ -102,6 +102,8 @@ package enum Attention: Equatable, Sendable {
     case notSetUp
     case pinDisabled
     case enrollmentChanged(EnrollmentChange)
+    /// So many prints of others came into a reader's memory since the user approved.
+    case foreignPrints(Int)
     /// Fingers are enrolled, and nobody approved them with the PIN.
     case notApproved
     /// The reader is at another port than the one that was approved.
@@ -130,6 +132,8 @@ package struct UserStatus: Equatable, Sendable {
     package var pin: PINFact?
     package var lockout: LockoutFact?
     package var recovery: RecoveryFact = .none
+    /// How many prints of others came into a reader's memory since the user approved, as it was last seen.
+    package var foreignPrints = 0
     package var enclave: EnclaveFact?
     /// Whether the PIN waits for the TPM's half, or still has one that the machine does without by now.
     package var pinIsToBeRenewed = false
@@ -158,6 +162,7 @@ package struct UserStatus: Equatable, Sendable {
         case .readerNotTrusted(.moved): found.append(.readerMoved)
         default: break
         }
+        if foreignPrints > 0 { found.append(.foreignPrints(foreignPrints)) }
         if let lockout, lockout.isFingerLockedOut {
             found.append(.fingerLockedOut(failures: lockout.fingerFailures))
         }
@@ -212,6 +217,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             changedAt: identity.pinChangedAt, lastUse: lastUse(attempts.lastPIN, now: now),
             setByAdministrator: identity.pinSetByAdministrator)
         status.lockout = lockoutFact(attempts, at: now)
+        status.foreignPrints = Int(attempts.foreignPrints)
         if identity.recovery != nil {
             status.recovery = .ready(madeAt: identity.recoveryMadeAt, lockout: lockout(of: attempts.recovery, at: now))
         }
@@ -259,7 +265,10 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         case .present(let present):
             var closure: FingerClosure?
             for reader in present where approved.contains(reader.identity) {
-                guard let distrust = distrust(state.identity, reader.identity, at: reader.place) else { return nil }
+                let onChip = reader.storesPrints || set.liesOnChip(reader.identity)
+                guard
+                    let distrust = distrust(state.identity, reader.identity, at: reader.place, onChip: onChip)
+                else { return nil }
                 closure = closure ?? .readerNotTrusted(distrust)
             }
             return closure ?? .readerNotAvailable(.noReader)

@@ -12,7 +12,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     package mutating func review(
         _ state: UserState, _ set: borrowing EnrollmentSet, on reader: ReaderIdentity, presence session: ReaderSession?
     ) throws(LedgerFailure) -> FingerClosure? {
-        if let change = state.attempts.change { return .enrollmentChanged(change) }
+        if let closed = remembered(state.attempts) { return closed }
         let gallery = set.gallery(of: reader)
         guard let approval = state.identity.approvals.first(where: { $0.reader == reader }) else {
             return gallery.isEmpty ? .notEnrolled : .notApproved
@@ -28,19 +28,34 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             present.append(ApprovedPrint(digest: digest, presence: place))
         }
         let generationHolds = set.generation == state.attempts.generation && approval.generation == set.generation
-        if generationHolds, try isApproved(present, by: approval, state.identity) { return nil }
+        if generationHolds, try isApproved(present, by: approval, state.identity) {
+            let risen = session.map { excess($0.foreignPrints, over: approval.foreignPrints) } ?? 0
+            return risen > 0 && trust.foreignPrints == .close ? .foreignPrints(risen) : nil
+        }
         return .enrollmentChanged(EnrollmentChange(from: approval.prints, to: present))
     }
 
-    /// Why the reader is not used for where it is, after `review` found its prints approved; nil where it may be.
+    /// What closed the finger path until the user activates it again.
+    func remembered(_ attempts: Attempts) -> FingerClosure? {
+        if let change = attempts.change { return .enrollmentChanged(change) }
+        if trust.foreignPrints == .close, attempts.foreignPrints > 0 { return .foreignPrints(attempts.foreignPrints) }
+        return nil
+    }
+
+    /// How many prints of others were not there when the user approved; at most 255.
+    func excess(_ foreignPrints: UInt32, over approved: UInt32) -> UInt8 {
+        foreignPrints > approved ? UInt8(clamping: foreignPrints - approved) : 0
+    }
+
+    /// Why the reader is not used for where or what it is, after `review` found its prints approved; nil where it may be.
     ///
     /// Without a place it is taken to be where it was when it was approved. A reader that was moved is no change of the
     /// prints: back at its port it counts again.
     package func distrust(
-        _ identity: IdentityRecord, _ reader: ReaderIdentity, at place: ReaderPlace?
+        _ identity: IdentityRecord, _ reader: ReaderIdentity, at place: ReaderPlace?, onChip: Bool
     ) -> ReaderDistrust? {
         guard let approval = identity.approvals.first(where: { $0.reader == reader }) else { return nil }
-        return trust.distrust(place ?? approval.place, approved: approval.place)
+        return trust.distrust(place ?? approval.place, approved: approval.place, onChip: onChip)
     }
 
     /// Signs the user's prints on one reader as they are now, and where it is; the key is the PIN's to open.
@@ -51,27 +66,31 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         for (position, index) in session.gallery.enumerated() {
             prints.append(ApprovedPrint(digest: try printDigest(set, index), presence: session.presence[position]))
         }
-        return try sign(prints, on: session.reader, at: session.place, set.generation, identity, key: key)
+        return try sign(
+            prints, on: session.reader, at: session.place, beside: session.foreignPrints, set.generation, identity,
+            key: key)
     }
 
     /// Signs again, for a new generation, what was approved for a reader that this change did not touch.
     package mutating func renewApproval(
         _ approval: Approval, generation: UInt64, _ identity: IdentityRecord, key: borrowing SecretBytes
     ) throws(LedgerFailure) -> Approval {
-        try sign(approval.prints, on: approval.reader, at: approval.place, generation, identity, key: key)
+        try sign(
+            approval.prints, on: approval.reader, at: approval.place, beside: approval.foreignPrints, generation,
+            identity, key: key)
     }
 
     private mutating func sign(
-        _ prints: [ApprovedPrint], on reader: ReaderIdentity, at place: ReaderPlace, _ generation: UInt64,
-        _ identity: IdentityRecord, key: borrowing SecretBytes
+        _ prints: [ApprovedPrint], on reader: ReaderIdentity, at place: ReaderPlace, beside foreignPrints: UInt32,
+        _ generation: UInt64, _ identity: IdentityRecord, key: borrowing SecretBytes
     ) throws(LedgerFailure) -> Approval {
         let sorted = prints.sorted { $0.digest < $1.digest }
-        let message = try approvalMessage(sorted, reader, place, generation, identity)
+        let message = try approvalMessage(sorted, reader, place, foreignPrints, generation, identity)
         do throws(VaultError) {
             let signature = try vault.sign(message, with: key)
             return Approval(
-                reader: reader, place: place, generation: generation, prints: sorted, signature: signature,
-                madeAt: time.wallTime())
+                reader: reader, place: place, foreignPrints: foreignPrints, generation: generation, prints: sorted,
+                signature: signature, madeAt: time.wallTime())
         } catch {
             throw failed(error)
         }
@@ -81,13 +100,13 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         _ present: [ApprovedPrint], by approval: Approval, _ identity: IdentityRecord
     ) throws(LedgerFailure) -> Bool {
         let message = try approvalMessage(
-            present, approval.reader, approval.place, approval.generation, identity)
+            present, approval.reader, approval.place, approval.foreignPrints, approval.generation, identity)
         return vault.isValid(signature: approval.signature, of: message, by: identity.publicKey)
     }
 
     private mutating func approvalMessage(
-        _ prints: [ApprovedPrint], _ reader: ReaderIdentity, _ place: ReaderPlace, _ generation: UInt64,
-        _ identity: IdentityRecord
+        _ prints: [ApprovedPrint], _ reader: ReaderIdentity, _ place: ReaderPlace, _ foreignPrints: UInt32,
+        _ generation: UInt64, _ identity: IdentityRecord
     ) throws(LedgerFailure) -> [UInt8] {
         let canonical = EnrollmentDigest.canonicalBytes(
             reader: reader, prints: prints.map { (digest: $0.digest, presence: $0.presence) })
@@ -95,7 +114,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             let digest = try vault.digest(of: canonical.span)
             return ApprovalMessage.bytes(
                 uid: identity.uid, userName: identity.userName, instance: identity.instance, reader: reader,
-                place: place, generation: generation, enrollmentDigest: digest)
+                place: place, foreignPrints: foreignPrints, generation: generation, enrollmentDigest: digest)
         } catch {
             throw failed(error)
         }
@@ -128,6 +147,12 @@ extension EnrollmentSet {
         var indices: [Int] = []
         for index in 0..<entries.count where entries[index].reader == reader { indices.append(index) }
         return indices
+    }
+
+    /// Whether a reader keeps any of the user's prints in its own memory.
+    package borrowing func liesOnChip(_ reader: ReaderIdentity) -> Bool {
+        for entry in entries where entry.reader == reader && entry.onReader { return true }
+        return false
     }
 
     /// The readers that hold prints, each once, in the order of enrollment.

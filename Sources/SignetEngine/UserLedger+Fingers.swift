@@ -10,16 +10,20 @@ package struct ReaderSession: Equatable, Sendable {
     /// The indices into the enrollment set's entries that the reader was given.
     package let gallery: [Int]
     package let presence: [PrintPresence]
+    /// Prints in the reader's memory that are not in the gallery.
+    package let foreignPrints: UInt32
     /// The generation of the set that was given.
     package let generation: UInt64
 
     package init(
-        reader: ReaderIdentity, place: ReaderPlace, gallery: [Int], presence: [PrintPresence], generation: UInt64
+        reader: ReaderIdentity, place: ReaderPlace, gallery: [Int], presence: [PrintPresence],
+        foreignPrints: UInt32 = 0, generation: UInt64
     ) {
         self.reader = reader
         self.place = place
         self.gallery = gallery
         self.presence = presence
+        self.foreignPrints = foreignPrints
         self.generation = generation
     }
 }
@@ -55,7 +59,9 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             if let closed = try ledger.review(state, set, on: session.reader, presence: session) {
                 return try ledger.close(&state, closed)
             }
-            if let distrust = ledger.distrust(state.identity, session.reader, at: session.place) {
+            if let distrust = ledger.distrust(
+                state.identity, session.reader, at: session.place, onChip: set.liesOnChip(session.reader))
+            {
                 return .readerNotTrusted(distrust)
             }
             if session.presence[index] == .missing {
@@ -104,7 +110,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         }
         // Somebody else's process: what is left is the user's.
         if case .biometryLockout = policy.door(attempts.finger, for: caller) { return .triesUsedUp }
-        if let change = attempts.change { return .enrollmentChanged(change) }
+        if let closed = remembered(attempts) { return closed }
         return policy.freshness(attempts, at: now)
     }
 
@@ -121,12 +127,32 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             state.attempts.change = change
             try save(state.attempts)
         }
+        if case .foreignPrints(let count) = closure, count > state.attempts.foreignPrints {
+            state.attempts.foreignPrints = count
+            try save(state.attempts)
+        }
         return closure
+    }
+
+    /// Tells the journal of prints of others that came into a reader's memory, once for each that came, and remembers it
+    /// for `status`; where the configuration wants it, what is remembered closes the path.
+    package mutating func noteForeignPrints(_ session: ReaderSession, _ state: UserState) throws(LedgerFailure) {
+        guard let approval = state.identity.approvals.first(where: { $0.reader == session.reader }) else { return }
+        let risen = excess(session.foreignPrints, over: approval.foreignPrints)
+        guard risen > state.attempts.foreignPrints else { return }
+        log.record(.foreignPrints(count: Int(risen)))
+        try hold { (ledger) throws(LedgerFailure) in
+            guard var state = try ledger.loadHeld() else { return }
+            _ = try ledger.close(&state, .foreignPrints(risen))
+        }
     }
 
     /// The same where the lock is not held.
     package mutating func rememberChange(_ closure: FingerClosure) throws(LedgerFailure) {
-        guard case .enrollmentChanged = closure else { return }
+        switch closure {
+        case .enrollmentChanged, .foreignPrints: break
+        default: return
+        }
         try hold { (ledger) throws(LedgerFailure) in
             guard var state = try ledger.loadHeld() else { return }
             _ = try ledger.close(&state, closure)

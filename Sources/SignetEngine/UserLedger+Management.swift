@@ -138,6 +138,9 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         // A set that was made from an older one would undo what somebody else did meanwhile.
         guard before.generation.addingReportingOverflow(1) == (set.generation, false) else { throw .changedMeanwhile }
         var approvals: [Approval] = []
+        var unapproved = foreignPrintsLeft(by: session, state)
+        // Nothing is left that they could be beside of, or that could be activated.
+        if set.entries.isEmpty { unapproved = 0 }
         // Borrowed noncopyable optionals are looked into by switch.
         switch key {
         case .some(let key):
@@ -157,7 +160,16 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         state.identity.approvals = approvals
         try save(state.identity)
         state.attempts.generation = set.generation
+        state.attempts.foreignPrints = unapproved
         try saveCounting(&state)
+    }
+
+    /// How many prints of others are still new to the user once `session` is approved.
+    private func foreignPrintsLeft(by session: ReaderSession?, _ state: UserState) -> UInt8 {
+        let seen = state.attempts.foreignPrints
+        guard let session, seen > 0 else { return seen }
+        let approved = state.identity.approvals.first { $0.reader == session.reader }?.foreignPrints ?? 0
+        return excess(UInt32(clamping: UInt64(approved) + UInt64(seen)), over: session.foreignPrints)
     }
 
     /// Activation: approves what is there now on one reader and forgets the change that closed the path.
@@ -170,6 +182,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             for approval in state.identity.approvals where approval.reader != session.reader {
                 var judged = state
                 judged.attempts.change = nil
+                judged.attempts.foreignPrints = 0
                 if try ledger.review(judged, set, on: approval.reader, presence: nil) == nil {
                     approvals.append(approval)
                 }
@@ -178,6 +191,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             state.identity.approvals = approvals
             try ledger.save(state.identity)
             state.attempts.change = nil
+            state.attempts.foreignPrints = 0
             state.attempts.generation = set.generation
             try ledger.saveCounting(&state)
             count = session.gallery.count

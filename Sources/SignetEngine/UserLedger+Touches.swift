@@ -38,6 +38,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             state.identity.approvals = []
             try ledger.save(state.identity)
             state.attempts.change = nil
+            state.attempts.foreignPrints = 0
             state.attempts.generation = set.generation
             try ledger.saveCounting(&state)
         }

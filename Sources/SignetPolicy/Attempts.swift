@@ -76,6 +76,8 @@ package struct Attempts: Equatable, Sendable {
     package var generation: UInt64 = 0
     /// The change that closed the finger path until re-activation, even if the set went back since.
     package var change: EnrollmentChange?
+    /// How many more prints of others than the user approved were last seen in a reader's memory; at most 255.
+    package var foreignPrints: UInt8 = 0
     /// The TPM's counter that these are bound to; nil where the enclave has none for this user.
     package var counter: EnclaveCounter?
     /// Failures that the TPM counted; nil where there are none.

@@ -29,6 +29,10 @@ package struct Configuration: Equatable, Sendable {
     package var pinMask: UInt8? = 0x2A
     /// Which readers may be used.
     package var readers: AllowedReaders = .inside
+    /// Whether a reader counts whose chip keeps the prints and compares.
+    package var matchOnChip = MatchOnChip.allow
+    /// What new prints of others in a reader's memory do.
+    package var foreignPrints = ForeignPrintRule.report
     /// Where the prints are kept that may be approved.
     package var enrollmentSource = EnrollmentSource.signet
     /// Absolute path of the reader helper in place of the shipped one; while it is set everything says "stand-in reader".
@@ -55,6 +59,8 @@ package struct Configuration: Equatable, Sendable {
         strict.fingerLimit = 1
         strict.pinLimit = 5
         strict.pinFreshHours = 1
+        strict.matchOnChip = .refuse
+        strict.foreignPrints = .close
         // Whoever chose to show nothing must not have it undone by a slip elsewhere in the file.
         strict.pinMask = nil
         return strict

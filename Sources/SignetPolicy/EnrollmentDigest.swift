@@ -31,7 +31,7 @@ package enum ApprovalMessage {
     /// The message over everything that must not change without the PIN.
     package static func bytes(
         uid: UInt32, userName: [UInt8], instance: [UInt8], reader: ReaderIdentity, place: ReaderPlace,
-        generation: UInt64, enrollmentDigest: Digest
+        foreignPrints: UInt32, generation: UInt64, enrollmentDigest: Digest
     ) -> [UInt8] {
         var bytes = CanonicalBytes(domain: domain)
         bytes.append(UInt64(uid))
@@ -41,6 +41,7 @@ package enum ApprovalMessage {
         bytes.append(reader.device)
         bytes.append([place.bus.rawValue, place.attachment.rawValue])
         bytes.append(place.path)
+        bytes.append(UInt64(foreignPrints))
         bytes.append(generation)
         bytes.append(enrollmentDigest.bytes)
         return bytes.content

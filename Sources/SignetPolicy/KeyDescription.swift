@@ -13,6 +13,8 @@ package enum ConfigurationKey: UInt8, CaseIterable, Equatable, Sendable {
     case argon2Memory
     case pinMask
     case readers
+    case matchOnChip
+    case foreignPrints
     case enrollmentSource
     case sensorHelper
     case enclave
@@ -29,6 +31,10 @@ package enum KeyBounds: Sendable {
     case sign
     /// One of the words of `AllowedReaders`.
     case readers
+    /// One of the words of `MatchOnChip`.
+    case matchOnChip
+    /// One of the words of `ForeignPrintRule`.
+    case foreignPrints
     /// One of the words of `EnrollmentSource`.
     case source
     /// An absolute path, or nothing for the shipped program.
@@ -46,6 +52,8 @@ package enum KeyValue: Equatable, Sendable {
     /// A printable ASCII character; nil: nothing is shown.
     case sign(UInt8?)
     case readers(AllowedReaders)
+    case matchOnChip(MatchOnChip)
+    case foreignPrints(ForeignPrintRule)
     case source(EnrollmentSource)
     /// nil: the shipped program.
     case path([UInt8]?)
@@ -79,6 +87,8 @@ package struct KeyDescription: Sendable {
         case .number(let number): "\(number)"
         case .sign(let sign): sign.map { String(UnicodeScalar($0)) } ?? "none"
         case .readers(let readers): readers.word
+        case .matchOnChip(let rule): rule.word
+        case .foreignPrints(let rule): rule.word
         case .source(let source): source.word
         case .path: ""
         case .preference(let preference): preference.word
@@ -93,6 +103,8 @@ package struct KeyDescription: Sendable {
         case .number(let range, _): "\(range.lowerBound) to \(range.upperBound)"
         case .sign: "one ASCII sign, or none"
         case .readers: "internal or any"
+        case .matchOnChip: "allow or refuse"
+        case .foreignPrints: "report or close"
         case .source: "signet or fprintd"
         case .path: "an absolute path"
         case .preference: "require, prefer or file"
@@ -152,6 +164,14 @@ package struct KeyDescription: Sendable {
             KeyDescription(
                 key, "readers", .readers,
                 "Which readers may be used: those built in or where the PIN approved them, or any at any port.")
+        case .matchOnChip:
+            KeyDescription(
+                key, "match_on_chip", .matchOnChip,
+                "Whether a reader counts whose own chip keeps the prints and says by itself who touched it.")
+        case .foreignPrints:
+            KeyDescription(
+                key, "foreign_prints", .foreignPrints,
+                "What others' prints that are added to a reader's memory do: they are told, or close the finger path.")
         case .enrollmentSource:
             KeyDescription(
                 key, "enrollment_source", .source,
@@ -193,6 +213,8 @@ extension Configuration {
         case .argon2Memory: .number(Int(argon2MemoryMiB))
         case .pinMask: .sign(pinMask)
         case .readers: .readers(readers)
+        case .matchOnChip: .matchOnChip(matchOnChip)
+        case .foreignPrints: .foreignPrints(foreignPrints)
         case .enrollmentSource: .source(enrollmentSource)
         case .sensorHelper: .path(sensorHelper)
         case .enclave: .preference(enclave)
@@ -214,6 +236,12 @@ extension Configuration {
             return true
         case (.readers, .readers(let readers)):
             self.readers = readers
+            return true
+        case (.matchOnChip, .matchOnChip(let rule)):
+            matchOnChip = rule
+            return true
+        case (.foreignPrints, .foreignPrints(let rule)):
+            foreignPrints = rule
             return true
         case (.source, .source(let source)):
             enrollmentSource = source
@@ -248,7 +276,8 @@ extension Configuration {
         case .pinFreshHours: pinFreshHours = byte
         case .argon2Passes: argon2Passes = byte
         case .argon2Memory: argon2MemoryMiB = UInt16(clamping: number)
-        case .finger, .pinMask, .readers, .enrollmentSource, .sensorHelper, .enclave, .tpm, .enclaveHelper:
+        case .finger, .pinMask, .readers, .matchOnChip, .foreignPrints, .enrollmentSource, .sensorHelper, .enclave,
+            .tpm, .enclaveHelper:
             return false
         }
         return true

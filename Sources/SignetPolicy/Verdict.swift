@@ -8,6 +8,8 @@ package enum FingerClosure: Equatable, Sendable {
     /// Prints are there, but no approval was ever made for this reader.
     case notApproved
     case enrollmentChanged(EnrollmentChange)
+    /// So many prints of others, or 255 and more, came into the reader's memory since the user approved.
+    case foreignPrints(UInt8)
     /// `limit` consecutive failures; the PIN re-opens it.
     case biometryLockout(limit: UInt8)
     /// First use since start-up.

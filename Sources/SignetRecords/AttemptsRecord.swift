@@ -50,6 +50,7 @@ package struct AttemptsRecord: Equatable, Sendable {
             writer.byte(change.added)
             writer.byte(change.removed)
         }
+        writer.byte(attempts.foreignPrints)
         writer.flag(attempts.counter != nil)
         if let counter = attempts.counter {
             writer.uint32(counter.index)
@@ -84,6 +85,7 @@ package struct AttemptsRecord: Equatable, Sendable {
             let added = try reader.byte()
             attempts.change = EnrollmentChange(added: added, removed: try reader.byte())
         }
+        attempts.foreignPrints = try reader.byte()
         if try reader.flag() {
             let index = try reader.uint32()
             attempts.counter = EnclaveCounter(index: index, value: try reader.uint64())

@@ -127,6 +127,14 @@ private struct ConfigurationParser {
                 return .readers(readers)
             }
             return nil
+        case .matchOnChip:
+            for rule in MatchOnChip.allCases where value.elementsEqual(rule.word.utf8) { return .matchOnChip(rule) }
+            return nil
+        case .foreignPrints:
+            for rule in ForeignPrintRule.allCases where value.elementsEqual(rule.word.utf8) {
+                return .foreignPrints(rule)
+            }
+            return nil
         case .source:
             for source in EnrollmentSource.allCases where value.elementsEqual(source.word.utf8) {
                 return .source(source)

@@ -65,6 +65,8 @@ package struct ConfigurationProblem: Equatable, Sendable {
         case .connection: return "device:/dev/NAME, or swtpm:path= and an absolute path without \"..\""
         case .sign: return "one printable ASCII character but \"#\", or none"
         case .readers: return "internal or any"
+        case .matchOnChip: return "allow or refuse"
+        case .foreignPrints: return "report or close"
         case .source: return "signet or fprintd"
         case .path: return "an absolute path without \"..\", or empty"
         case .number(let range, let unit):

@@ -81,6 +81,7 @@ extension ByteWriter {
     fileprivate mutating func approval(_ approval: Approval) throws(RecordError) {
         try reader(approval.reader)
         try place(approval.place)
+        uint32(approval.foreignPrints)
         uint64(approval.generation)
         guard approval.prints.count <= IdentityRecord.approvedPrintLimit else { throw .malformed }
         byte(UInt8(truncatingIfNeeded: approval.prints.count))
@@ -115,6 +116,7 @@ extension ByteReader {
     fileprivate mutating func approval() throws(RecordError) -> Approval {
         let identity = try reader()
         let place = try place()
+        let foreignPrints = try uint32()
         let generation = try uint64()
         let count = Int(try byte())
         guard count <= IdentityRecord.approvedPrintLimit else { throw .malformed }
@@ -127,7 +129,7 @@ extension ByteReader {
         }
         let signature = try bytes(Approval.signatureCount)
         return Approval(
-            reader: identity, place: place, generation: generation, prints: prints, signature: signature,
-            madeAt: try int64())
+            reader: identity, place: place, foreignPrints: foreignPrints, generation: generation, prints: prints,
+            signature: signature, madeAt: try int64())
     }
 }

@@ -51,11 +51,14 @@ package struct ApprovedPrint: Equatable, Sendable {
     }
 }
 
-/// The user's own signature over the enrollment digest of one reader and the reader's place; made only with the PIN.
+/// The user's own signature over the enrollment digest of one reader, the reader's place, and what else lay in its memory;
+/// made only with the PIN.
 package struct Approval: Equatable, Sendable {
     package let reader: ReaderIdentity
     /// Where the reader was when it was approved.
     package let place: ReaderPlace
+    /// How many prints of others were in its memory.
+    package let foreignPrints: UInt32
     package let generation: UInt64
     /// What was approved, in ascending order of the digests; kept to tell a person what changed.
     package let prints: [ApprovedPrint]
@@ -67,11 +70,12 @@ package struct Approval: Equatable, Sendable {
     package static let signatureCount = 64
 
     package init(
-        reader: ReaderIdentity, place: ReaderPlace, generation: UInt64, prints: [ApprovedPrint], signature: [UInt8],
-        madeAt: Int64
+        reader: ReaderIdentity, place: ReaderPlace, foreignPrints: UInt32 = 0, generation: UInt64,
+        prints: [ApprovedPrint], signature: [UInt8], madeAt: Int64
     ) {
         self.reader = reader
         self.place = place
+        self.foreignPrints = foreignPrints
         self.generation = generation
         self.prints = prints
         self.signature = signature

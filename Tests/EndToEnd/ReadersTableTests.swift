@@ -6,6 +6,7 @@ import Testing
     // that is gone from the reader's memory.
     @Test func whosePrintsThereAre() throws {
         try Enrolled.with(.storage) { alice in
+            try alice.forgetOthers()
             // A new process of the virtual reader starts with an empty memory.
             alice.reader.forget()
             let table = try Terminal(["signet", "readers"], environment: alice.asUser)

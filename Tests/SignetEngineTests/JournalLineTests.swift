@@ -103,6 +103,8 @@ private func managed(_ act: ManagementAct) -> JournalEvent { .management(act, by
             (closed(.anotherSeat), "event=finger_closed reason=another_seat"),
             (closed(.readerNotTrusted(.outside)), "event=finger_closed reason=reader_outside"),
             (closed(.readerNotTrusted(.moved)), "event=finger_closed reason=reader_moved"),
+            (closed(.readerNotTrusted(.chip)), "event=finger_closed reason=match_on_chip"),
+            (closed(.foreignPrints(2)), "event=finger_closed reason=foreign_prints count=2"),
             (.readerRefused(.unplaced), "event=reader_refused reason=reader_unplaced"),
             (.readerRefused(.virtual), "event=reader_refused reason=no_stand_in"),
             (closed(.triesUsedUp), "event=finger_closed reason=tries_used_up"),

@@ -249,6 +249,35 @@ import Testing
         #expect(rest.outcome?.leftOnReader == 1 && rest.outcome?.remaining == 0)
     }
 
+    /// Catches a kill, wherever it comes, after which a print on the chip matches for the user without being in the record that the
+    /// PIN approved.
+    @Test func aKilledDeletionLeavesNothingUsable() throws {
+        let finger = try #require(index)
+        var call = 0
+        var leftOnChip = false
+        while true {
+            let machine = Machine()
+            machine.readers = [.of(.chip, keepsPrints: true)]
+            try machine.setUp(prints: two(on: .chip, onReader: true))
+            let actor = machine.process()
+            call += 1
+            actor.process.killAt = call
+            _ = actor.run([.types(Machine.pin)], delete(.finger(finger)))
+            let stored = machine.disk.prints?.entries.count
+            // The record never keeps a print that the chip has forgotten.
+            if !actor.sensor.deleted.isEmpty { #expect(stored == 1) }
+            if stored == 1, actor.sensor.deleted.isEmpty { leftOnChip = true }
+            // Whoever comes next is given what the record holds, or is asked for the PIN.
+            let next = machine.process()
+            next.sensor.foreignPrints = stored == 1 ? 1 : 0
+            let outcome = Outcome(next.authenticate([.enter, .right], touches: [.matched(index: 1)]))
+            if stored == 1 { #expect(outcome != .granted(.finger), "killed at call \(call)") }
+            #expect(next.sensor.galleries.allSatisfy { $0.count == stored })
+            if !actor.process.isKilled { break }
+        }
+        #expect(leftOnChip && call > 10, "the kills were really tried")
+    }
+
     /// Catches a damaged record of prints that takes the PIN with it, goes without the PIN, or lets an old approval hold.
     @Test func unreadablePrintsGoAndThePINStays() throws {
         let machine = Machine()

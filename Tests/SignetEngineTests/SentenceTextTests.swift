@@ -46,6 +46,15 @@ private let sudo = Array("sudo".utf8)
                 .pin(because: .readerNotTrusted(.virtual)),
                 "Your fingerprints are for a stand-in reader, and none is configured. Type your PIN: "
             ),
+            (
+                .pin(because: .readerNotTrusted(.chip)),
+                "The reader compares by itself, which is not allowed here. Type your PIN: "
+            ),
+            (
+                .pin(because: .foreignPrints(2)),
+                "Somebody else's fingerprints were added to the reader's memory. Type your PIN; "
+                    + "then run \"sudo signet activate\": "
+            ),
             (.pin(because: .triesUsedUp), "Type your PIN: "),
             (
                 .pin(because: .notApproved),
@@ -277,6 +286,11 @@ private let sudo = Array("sudo".utf8)
             (
                 .readerNotTrusted(.moved),
                 "The reader is at another port than when you approved it. Run \"sudo signet activate\"."
+            ),
+            (.readerNotTrusted(.chip), "The reader compares by itself, which is not allowed here."),
+            (
+                .foreignPrints(1),
+                "Somebody else's fingerprints were added to the reader's memory. Run \"sudo signet activate\"."
             ),
             (.readerNotAvailable(.busy), "The reader is in use by another program."),
             (.triesUsedUp, "Not recognised."),

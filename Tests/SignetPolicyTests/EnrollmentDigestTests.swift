@@ -85,13 +85,14 @@ private let reader = ReaderIdentity(driver: Array("elanmoc".utf8), device: Array
     private func message(
         uid: UInt32 = 1000, userName: String = "alice", instance: [UInt8] = [1, 2, 3, 4],
         driver: String = "elanmoc", device: String = "0", bus: ReaderBus = .usb,
-        attachment: PortAttachment = .fixed, path: String = "pci0/usb2/9", generation: UInt64 = 5, last: UInt8 = 9
+        attachment: PortAttachment = .fixed, path: String = "pci0/usb2/9", foreign: UInt32 = 0, generation: UInt64 = 5,
+        last: UInt8 = 9
     ) throws -> [UInt8] {
         ApprovalMessage.bytes(
             uid: uid, userName: Array(userName.utf8), instance: instance,
             reader: ReaderIdentity(driver: Array(driver.utf8), device: Array(device.utf8)),
-            place: ReaderPlace(bus: bus, attachment: attachment, path: Array(path.utf8)), generation: generation,
-            enrollmentDigest: try digest(8, last))
+            place: ReaderPlace(bus: bus, attachment: attachment, path: Array(path.utf8)),
+            foreignPrints: foreign, generation: generation, enrollmentDigest: try digest(8, last))
     }
 
     /// Catches a field that is not signed, so that an approval could be carried over to another user, reader or set.
@@ -102,7 +103,7 @@ private let reader = ReaderIdentity(driver: Array("elanmoc".utf8), device: Array
             try message(instance: []), try message(driver: "elanmob"), try message(device: "1"),
             try message(driver: "elanmoc0", device: ""), try message(generation: 6),
             try message(bus: .spi), try message(attachment: .unknown), try message(path: "pci0/usb2/1"),
-            try message(path: ""),
+            try message(path: ""), try message(foreign: 1), try message(foreign: 1 << 24),
             try message(generation: 5 + 1 << 32), try message(last: 8),
         ]
         #expect(Set(forms).count == forms.count)
@@ -118,7 +119,8 @@ private let reader = ReaderIdentity(driver: Array("elanmoc".utf8), device: Array
     @Test func goldenVector() throws {
         let expected = form([
             Array("signet approval v1".utf8), number(3, 0xE8), Array("alice".utf8), [1, 2, 3, 4],
-            Array("elanmoc".utf8), [0x30], [2, 1], Array("pci0/usb2/9".utf8), number(0, 5), try digest(8, 9).bytes,
+            Array("elanmoc".utf8), [0x30], [2, 1], Array("pci0/usb2/9".utf8), number(0, 0), number(0, 5),
+            try digest(8, 9).bytes,
         ])
         #expect(try message() == expected)
     }

@@ -80,15 +80,29 @@ private func usb(_ attachment: PortAttachment, _ path: String) -> ReaderPlace {
         Case(place: outside, inside: .outside, standIn: true),
     ]) func table(row: Case) {
         let inside = ReaderTrust(allowed: .inside, standIn: row.standIn)
-        #expect(inside.distrust(row.place, approved: row.approved) == row.inside)
+        #expect(inside.distrust(row.place, approved: row.approved, onChip: true) == row.inside)
         let any = ReaderTrust(allowed: .any, standIn: row.standIn)
-        #expect(any.distrust(row.place, approved: row.approved) == row.any)
+        #expect(any.distrust(row.place, approved: row.approved, onChip: false) == row.any)
+    }
+
+    /// Catches chips that count although they are refused, and readers that compare on the host and are refused with them.
+    @Test(arguments: AllowedReaders.allCases) func refusedChips(allowed: AllowedReaders) {
+        let trust = ReaderTrust(allowed: allowed, standIn: true, chips: .refuse)
+        for place in [Self.builtIn, .virtual] {
+            #expect(trust.distrust(place, approved: place, onChip: true) == .chip)
+            #expect(trust.distrust(place, approved: place, onChip: false) == nil)
+        }
+        let outside = allowed == .any ? nil : ReaderDistrust.outside
+        #expect(trust.distrust(Self.outside, approved: nil, onChip: false) == outside)
+        #expect(trust.distrust(Self.outside, approved: nil, onChip: true) == .chip)
     }
 
     /// Catches a default that lets every port in, and an unusable file that does.
     @Test func defaultsAreStrict() {
         #expect(ReaderTrust(Configuration()) == ReaderTrust(allowed: .inside, standIn: false))
         #expect(Configuration.strictest.readers == .inside)
+        #expect(Configuration.strictest.matchOnChip == .refuse)
+        #expect(Configuration.strictest.foreignPrints == .close)
     }
 }
 

@@ -25,6 +25,7 @@ private func read(_ text: String) -> ConfigurationFile { ConfigurationFile(Array
             "finger=no", "finger_tries = 2", "\tfinger_limit\t=\t3", "finger_timeout = 60 ", "reader_timeout = 15",
             "# comment", "pin_limit = 5", "", "pin_min_length = 8", "pin_max_length = 8", "pin_fresh_hours = 1",
             "argon2_passes = 8", "argon2_memory = 512", "pin_mask = o", "enrollment_source = fprintd",
+            "match_on_chip = refuse", "foreign_prints=close",
             "sensor_helper = /opt/a b/ü#1", "enclave = require", "tpm = swtpm:path=/run/tpm.1/a-b_c",
             "enclave_helper = /opt/enclave",
         ]
@@ -43,6 +44,8 @@ private func read(_ text: String) -> ConfigurationFile { ConfigurationFile(Array
         expected.argon2MemoryMiB = 512
         expected.pinMask = 0x6F
         expected.enrollmentSource = .fprintd
+        expected.matchOnChip = .refuse
+        expected.foreignPrints = .close
         expected.sensorHelper = Array("/opt/a b/ü#1".utf8)
         expected.enclave = .require
         expected.tpm = Array("swtpm:path=/run/tpm.1/a-b_c".utf8)
@@ -63,6 +66,8 @@ private func read(_ text: String) -> ConfigurationFile { ConfigurationFile(Array
         ("finger_limit =", "line 1, column 15: finger_limit must be a whole number between 1 and 5"),
         ("finger_limit = 3 # strict", "line 1, column 18: a comment needs a line of its own"),
         ("enrollment_source = Fprintd", "line 1, column 21: enrollment_source must be signet or fprintd"),
+        ("match_on_chip = no", "line 1, column 17: match_on_chip must be allow or refuse"),
+        ("foreign_prints = delete", "line 1, column 18: foreign_prints must be report or close"),
         ("finger = Yes", "line 1, column 10: finger must be yes or no"),
         ("  fingr = yes", "line 1, column 3: unknown key \"fingr\""),
         ("Finger = yes", "line 1, column 1: unknown key \"Finger\""),

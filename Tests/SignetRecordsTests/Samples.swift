@@ -45,7 +45,7 @@ enum Sample {
             pinSetByAdministrator: true,
             approvals: [
                 Approval(
-                    reader: reader, place: place, generation: 7,
+                    reader: reader, place: place, foreignPrints: 3, generation: 7,
                     prints: [
                         ApprovedPrint(digest: digest(from: 1), presence: .host),
                         ApprovedPrint(digest: digest(from: 2), presence: .onReader),
@@ -83,6 +83,7 @@ enum Sample {
         attempts.lastPIN = BootInstant(boot: boot, seconds: 77)
         attempts.generation = 9
         attempts.change = EnrollmentChange(added: 1, removed: 2)
+        attempts.foreignPrints = 7
         return attempts
     }
 

@@ -106,6 +106,7 @@ extension ReaderDistrust {
         case .outside: return "unplug it, or write \"readers = any\" into \(path), see signet.conf(5)"
         case .unplaced: return "use another reader, or write \"readers = any\" into \(path), see signet.conf(5)"
         case .moved: return "sudo signet activate"
+        case .chip: return "use another reader, or write \"match_on_chip = allow\" into \(path), see signet.conf(5)"
         case .virtual: return "connect a real reader"
         }
     }

@@ -19,7 +19,7 @@ struct ReaderPrints: Equatable {
 /// All that is to be said of one reader.
 struct ReaderReport: Equatable {
     let description: ReaderDescription
-    /// Why it is not used for where it is.
+    /// Why it is not used for where or what it is.
     let distrust: ReaderDistrust?
     /// Who has it open or claimed.
     let holders: [String]
@@ -48,7 +48,7 @@ struct ReadersSurvey {
                 person.places.first { $0.reader == reader.identity }.map { ($0.place, person.isAsker) }
             }
             let approved = (places.first { $0.1 } ?? places.first)?.0
-            let distrust = trust.distrust(reader.place, approved: approved)
+            let distrust = trust.distrust(reader.place, approved: approved, onChip: reader.storesPrints)
             let holders = ReadersSurvey.holders(of: reader)
             var prints = ReaderPrints(yours: asker == nil ? nil : 0)
             for person in people {

@@ -98,8 +98,9 @@ enum ReadersText {
         if let foreign = report.prints.foreign, foreign > 0 {
             remarks.append(
                 Remark(
-                    words: "\(label): foreign prints were enrolled by another system or program, and match for nobody",
-                    remedy: nil))
+                    words: "\(label): foreign prints were enrolled by another system or program, or are left from a "
+                        + "deletion that was cut off; they match for nobody",
+                    remedy: "delete them with the system or program that enrolled them, for Signet never does"))
         }
         return remarks
     }

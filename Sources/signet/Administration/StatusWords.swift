@@ -13,6 +13,7 @@ extension FingerClosure {
         case .notEnrolled: "not_enrolled"
         case .notApproved: "not_approved"
         case .enrollmentChanged: "enrollment_changed"
+        case .foreignPrints: "foreign_prints"
         case .biometryLockout: "locked_out"
         case .pinRequiredAfterBoot: "pin_required_after_boot"
         case .pinNeverUsed: "pin_never_used"
@@ -36,6 +37,7 @@ extension FingerClosure {
         case .notEnrolled: "no finger is enrolled"
         case .notApproved: "not activated with the PIN"
         case .enrollmentChanged(let change): "changed: \(change.words)"
+        case .foreignPrints(let count): Attention.foreignPrints(Int(count)).words
         case .biometryLockout: "locked until the PIN is given"
         case .pinRequiredAfterBoot: "the PIN comes first after start-up"
         case .pinNeverUsed: "the PIN comes first, for it was never used"
@@ -58,6 +60,7 @@ extension ReaderDistrust {
         case .outside: "reader_outside"
         case .moved: "reader_moved"
         case .unplaced: "reader_unplaced"
+        case .chip: "match_on_chip"
         case .virtual: "no_stand_in"
         }
     }
@@ -67,6 +70,7 @@ extension ReaderDistrust {
         case .outside: "the reader is at an outside port"
         case .moved: "the reader is at another port than when it was approved"
         case .unplaced: "where the reader is cannot be told"
+        case .chip: "the reader's own chip compares, which the configuration refuses"
         case .virtual: "the prints are for a stand-in reader, and none is configured"
         }
     }
@@ -226,6 +230,7 @@ extension Attention {
         case .notSetUp: "not_set_up"
         case .pinDisabled: "pin_disabled"
         case .enrollmentChanged: "enrollment_changed"
+        case .foreignPrints: "foreign_prints"
         case .notApproved: "not_approved"
         case .readerMoved: "reader_moved"
         case .fingerLockedOut: "finger_locked_out"
@@ -245,6 +250,8 @@ extension Attention {
         case .notSetUp: "no PIN is set"
         case .pinDisabled: "the PIN is disabled"
         case .enrollmentChanged(let change): "the fingerprints were changed (\(change.words))"
+        case .foreignPrints(let count):
+            "\(count) \(count == 1 ? "print" : "prints") of others came into the reader's memory since the last activation"
         case .notApproved: "the fingerprints are not activated with the PIN"
         case .readerMoved: ReaderDistrust.moved.words
         case .fingerLockedOut(let failures): "fingerprints are off after \(failures) failed tries"
@@ -284,7 +291,7 @@ extension Attention {
         case .renamed: "sudo signet user adopt --user \(user)"
         case .notSetUp: "sudo signet pin set --user \(user)"
         case .pinDisabled: "sudo signet lockout reset --pin --user \(user)"
-        case .enrollmentChanged, .notApproved, .readerMoved: "sudo signet activate --user \(user)"
+        case .enrollmentChanged, .foreignPrints, .notApproved, .readerMoved: "sudo signet activate --user \(user)"
         case .fingerLockedOut: "sudo signet verify --user \(user)"
         case .pinSetByAdministrator: "sudo signet pin change --user \(user)"
         case .noRecoveryCode: "sudo signet recovery-code new --user \(user)"

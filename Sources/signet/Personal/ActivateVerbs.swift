@@ -18,6 +18,9 @@ extension Command {
             activated.reader == nil
             ? "No finger is left; the change is settled. Enrol one with \"sudo signet enroll\".\n"
             : "\(activated.prints) \(activated.prints == 1 ? "finger is" : "fingers are") switched on.\n"
+        if activated.foreignPrints > 0 {
+            text += "The reader's memory also holds \(activated.foreignPrints) of others; they match for nobody here.\n"
+        }
         if activated.readersLeft > 0 { text += "Run it again for the fingers of the other reader.\n" }
         invocation.answer(ActivateAnswer(activated, task.target), text: text)
         return .yes
@@ -42,11 +45,13 @@ struct ActivateAnswer: Encodable, Equatable {
     let user: String
     let fingers: Int
     let readersLeft: Int
+    let foreignPrints: Int
 
     init(_ outcome: Activated, _ target: TargetUser) {
         user = target.text
         fingers = outcome.prints
         readersLeft = outcome.readersLeft
+        foreignPrints = outcome.foreignPrints
     }
 }
 

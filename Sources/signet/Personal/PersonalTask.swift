@@ -77,6 +77,7 @@ struct PersonalTask: ~Copyable {
         if refusal == .cancelled, Resumption.happened { return .stopped }
         if refusal == .nobodyToAsk, let problem = tasks.person.problem { return Failure(problem) }
         if refusal == .reader(.busy), let holder = tasks.sensor.holder { return .readerInUse(by: Output.text(holder)) }
+        if refusal == .reader(.storageFull) { return memoryIsFull() }
         return Failure(refusal, target)
     }
 }

@@ -128,7 +128,7 @@ struct AdministratorVerbTests {
             .pinRequiredAfterBoot, .pinNeverUsed,
             .pinRequiredStale, .remote, .lidClosed, .background, .triesUsedUp, .notTouched,
             .anotherSeat, .readerNotTrusted(.outside), .readerNotTrusted(.moved), .readerNotTrusted(.unplaced),
-            .readerNotTrusted(.virtual),
+            .readerNotTrusted(.virtual), .readerNotTrusted(.chip), .foreignPrints(1),
         ]
         let problems = (1...13).compactMap { ReaderProblem(rawValue: $0) }
         let faults: [RecordFault] = [.damaged, .foreign, .otherUser, .renamed, .newer, .missing, .unsafe, .keyLost]

@@ -43,6 +43,17 @@ struct ReadersTests {
         #expect(!text.contains("warning: Digital"))
     }
 
+    // Would catch: a full memory with the wrong numbers, or advice to delete what is not one's own.
+    @Test func `a full memory is told with whose prints fill it`() {
+        let mine = Failure.full(of: ReaderPrints(yours: 2, others: 1, foreign: 3))
+        #expect(mine.message == "the reader's memory is full: 2 yours, 1 of others, 3 foreign")
+        #expect(mine.hint?.contains("signet delete FINGER") == true)
+        #expect(Failure.full(of: ReaderPrints(yours: 0, others: 1)).hint?.contains("signet status --all") == true)
+        #expect(Failure.full(of: ReaderPrints(yours: 0, foreign: 9)).hint?.contains("no foreign print") == true)
+        #expect(Failure.full(of: nil).message == "the reader's memory is full")
+        #expect(Failure.full(of: ReaderPrints(yours: 0, foreign: nil)).message == "the reader's memory is full")
+    }
+
     // Would catch: lines that a terminal breaks.
     @Test(arguments: [40, 60, 80]) func `it fits`(width: Int) {
         let text = ReadersText.table([report(), report(holders: ["sudo on pts/3"])], isStandIn: true, width: width)

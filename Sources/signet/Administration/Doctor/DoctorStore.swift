@@ -152,7 +152,7 @@ extension Doctor {
             let level: DoctorLine.Level
             switch attention {
             case .recordFaulty, .renamed: level = .fail
-            case .pinDisabled, .enrollmentChanged, .readerMoved, .noCounter: level = .warn
+            case .pinDisabled, .enrollmentChanged, .foreignPrints, .readerMoved, .noCounter: level = .warn
             case .notApproved, .fingerLockedOut, .pinSetByAdministrator, .noRecoveryCode, .pinToBeRenewed: level = .note
             case .notSetUp: return nil
             }

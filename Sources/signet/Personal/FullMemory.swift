@@ -1,0 +1,32 @@
+internal import SignetEngine
+internal import SignetPolicy
+
+extension PersonalTask {
+    /// A reader's memory that has no room left: what fills it, and who can make room.
+    ///
+    /// Opens the reader again, once for each user who has prints in it.
+    func memoryIsFull() -> Failure {
+        guard case .present(let found) = AdministratorLedger.readers(configuration) else { return .full(of: nil) }
+        let reports = ReadersSurvey(configuration, for: target).look(at: found.filter(\.storesPrints))
+        return .full(of: reports.first?.prints)
+    }
+}
+
+extension Failure {
+    /// A full memory; nil where nobody knows what fills it.
+    static func full(of prints: ReaderPrints?) -> Failure {
+        let full = "the reader's memory is full"
+        guard let prints, prints.words != ReaderPrints().words else {
+            return Failure(.readerNotAvailable, full, hint: "delete a finger with \"sudo signet delete FINGER\"")
+        }
+        let hint =
+            if (prints.yours ?? 0) > 0 {
+                "delete a finger of yours with \"sudo signet delete FINGER\""
+            } else if prints.others > 0 {
+                "somebody else has to delete one of theirs: see \"sudo signet status --all\""
+            } else {
+                "Signet deletes no foreign print: delete it with the system or program that enrolled it"
+            }
+        return Failure(.readerNotAvailable, "\(full): \(prints.words)", hint: hint)
+    }
+}
