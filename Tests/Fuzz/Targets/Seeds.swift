@@ -174,7 +174,7 @@ package enum Seeds {
 
     /// A print of libfprint's form: "FP3" and a GVariant, with a user name and without.
     private static let templates: [[UInt8]] = [true, false].map { hasName in
-        var body: [UInt8] = [2, 0, 0, 0] + Array("elan\0000\0".utf8)
+        var body: [UInt8] = [2, 0, 0, 0] + Array("elan\00\0".utf8)
         var ends: [UInt8] = [9, 11]
         body += [0, 7]
         if hasName { body += Array("alice\0\0".utf8) }
