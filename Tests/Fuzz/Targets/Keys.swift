@@ -1,4 +1,4 @@
-@testable import SignetPlatform
+import SignetPlatform
 
 extension FuzzTarget {
     /// What a terminal sends, its answers to other programs among it; the first byte chooses where time passes.
