@@ -170,12 +170,13 @@ package struct KeyDecoder: Sendable {
     }
 
     private mutating func inString(_ byte: UInt8, _ length: Int, _ ends: Bool) -> Key? {
-        guard byte != 0x07, !(ends && byte == 0x5C), length < KeyDecoder.stringLimit else {
+        let isOver = byte == 0x07 || (ends && byte == 0x5C)
+        // No terminal's answer holds it: somebody pressed Alt and a bracket, and wants to leave. Also at the limit's byte.
+        if !isOver, byte < 0x20, [.interrupt, .cancel].contains(control(byte)) { return begin(byte) }
+        guard !isOver, length < KeyDecoder.stringLimit else {
             state = .ground
             return .ignored
         }
-        // No terminal's answer holds it: somebody pressed Alt and a bracket, and wants to leave.
-        if byte < 0x20, [.interrupt, .cancel].contains(control(byte)) { return begin(byte) }
         state = .string(length: length + 1, ends: byte == 0x1B)
         return nil
     }
