@@ -171,7 +171,8 @@ package struct KeyDecoder: Sendable {
 
     private mutating func inString(_ byte: UInt8, _ length: Int, _ ends: Bool) -> Key? {
         let isOver = byte == 0x07 || (ends && byte == 0x5C)
-        // No terminal's answer holds it: somebody pressed Alt and a bracket, and wants to leave. Also at the limit's byte.
+        // No terminal's answer holds it: somebody pressed Alt and a bracket, and wants to leave. It comes before the
+        // limit, whose byte is dropped.
         if !isOver, byte < 0x20, [.interrupt, .cancel].contains(control(byte)) { return begin(byte) }
         guard !isOver, length < KeyDecoder.stringLimit else {
             state = .ground

@@ -56,7 +56,7 @@ import Testing
         #expect(try Signet.lockout(user).pinFailures == 0, "nothing was compared")
     }
 
-    // CVE-2019-12209 and CVE-2019-12210, pam_u2f: a debug file opened as root through a user's link, and left open in the child.
+    // CVE-2019-12209, CVE-2019-12210, pam_u2f: a debug file opened as root through a user's link, and left to the child.
     @Test func noDebugFileIsOpened() throws {
         let user = try Signet.user()
         let folder = try World.scratchFolder()

@@ -30,7 +30,7 @@ extension KnownHoles {
         }
     }
 
-    // Howdy, pinlock and pam_u2f before 1.0.4: the policy is read from the home or the XDG folder of who is to be kept out.
+    // Howdy, pinlock, pam_u2f before 1.0.4: the policy is read from the home or XDG folder of who is to be kept out.
     @Test func thePolicyIsNotTheUsers() throws {
         let user = try Signet.user()
         let home = try World.scratchFolder()

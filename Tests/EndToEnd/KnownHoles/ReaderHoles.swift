@@ -2,8 +2,9 @@ import Glibc
 import Testing
 
 extension KnownHoles {
-    // CVE-2024-37408, fprintd: a program of the user's asks for root while he touches the reader for something else. What is
-    // closed: asking unseen. Malware that opens a terminal of its own asks like anybody; there only the person's attention helps.
+    // CVE-2024-37408, fprintd: a program of the user's asks for root while he touches the reader for something else.
+    // What is closed: asking unseen. Malware that opens a terminal of its own asks like anybody; there only the person's
+    // attention helps.
     @Test func nobodyAsksForATouchUnseen() throws {
         try Enrolled.with { alice in
             let host = "\(World.tools)/pamhost sudo \(alice.user.name)"

@@ -2,7 +2,8 @@ import CFuzzer
 import FuzzTargets
 import Glibc
 
-// `signet-fuzz --list`, `signet-fuzz --seeds FOLDER`, which writes the corpus that the fuzzer starts from, or `signet-fuzz TARGET` with the options and folders of libFuzzer.
+// `signet-fuzz --list`, `signet-fuzz --seeds FOLDER`, which writes the corpus that the fuzzer starts from, or
+// `signet-fuzz TARGET` with the options and folders of libFuzzer.
 
 private let words = CommandLine.arguments.dropFirst()
 if words.first == "--list" {
