@@ -60,6 +60,16 @@ let helperLink: [LinkerSetting] = [
     .unsafeFlags(embeddedMode, .when(traits: ["Embedded"])),
 ]
 
+/// The fuzzer's program needs libFuzzer and sanitizers at its link, which only `scripts/fuzz` gives.
+let fuzzing: [Target] =
+    Context.environment["SIGNET_FUZZ"] == nil
+    ? []
+    : [
+        .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
+        .executableTarget(
+            name: "signet-fuzz", dependencies: ["FuzzTargets", "CFuzzer"], path: "Tests/Fuzz/Program"),
+    ]
+
 let package = Package(
     name: "signet",
     products: [
@@ -137,7 +147,7 @@ let package = Package(
 
         // Tests
         .testTarget(name: "SignetPolicyTests", dependencies: ["SignetPolicy"]),
-        .testTarget(name: "SignetRecordsTests", dependencies: ["SignetRecords", "SignetPolicy"]),
+        .testTarget(name: "SignetRecordsTests", dependencies: ["SignetRecords", "SignetPolicy", "FuzzTargets"]),
         .testTarget(name: "SignetSecretsTests", dependencies: ["SignetSecrets"]),
         .testTarget(
             name: "SignetEngineTests", dependencies: ["SignetEngine", "SignetRecords", "SignetPolicy", "SignetSecrets"]),
@@ -173,6 +183,10 @@ let package = Package(
         .executableTarget(
             name: "enclave-stand-in", dependencies: ["SignetRecords", "SignetPolicy"], path: "Tests/EnclaveStandIn"),
         .target(name: "CTerminal", path: "Tests/CTerminal", cSettings: strictC),
+        // Each decoder with its property, for the fuzzer and for the replay of its corpus.
+        .target(
+            name: "FuzzTargets", dependencies: ["SignetPlatform", "SignetRecords", "SignetPolicy"],
+            path: "Tests/Fuzz/Targets"),
         // The product's own parts only to know which keys must not be found in a program's memory.
         .testTarget(
             name: "EndToEnd",
@@ -180,6 +194,6 @@ let package = Package(
                 "CTerminal", "CSodium", "SignetPlatform", "SignetEngine", "SignetRecords", "SignetPolicy",
                 "SignetSecrets",
             ]),
-    ],
+    ] + fuzzing,
     swiftLanguageModes: [.v6]
 )

@@ -3,7 +3,7 @@ internal import CPlatform
 /// The control characters that a terminal's owner has given a meaning (`stty(1)`, `termios(3)`: c_cc).
 ///
 /// Only control characters count: a terminal whose erase key is a letter could type no PIN with that letter.
-struct ControlKeys: Equatable, Sendable {
+package struct ControlKeys: Equatable, Sendable {
     /// Takes one character.
     var erase: UInt8?
     /// Take all: VKILL, VWERASE.
@@ -20,7 +20,8 @@ struct ControlKeys: Equatable, Sendable {
     /// Stops the program: VSUSP; nil as above.
     var suspend: UInt8? = 0x1A
 
-    init() {}
+    /// What a terminal has that was never set up otherwise.
+    package init() {}
 
     init(_ modes: termios) {
         var copy = modes

@@ -1,5 +1,5 @@
 /// A key, without the character that it may stand for: that one stays where its byte was read.
-enum Key: Equatable, Sendable {
+package enum Key: Equatable, Sendable {
     /// The byte just read is a printable ASCII character.
     case character
     /// A character outside ASCII, or a byte that is no character at all.
@@ -20,7 +20,7 @@ enum Key: Equatable, Sendable {
 /// Makes keys of the bytes that a terminal sends (ECMA-48; xterm's "ctlseqs" for paste and focus).
 ///
 /// It remembers how far it is in a sequence, and never a character that could belong to a PIN.
-struct KeyDecoder: Sendable {
+package struct KeyDecoder: Sendable {
     var controls: ControlKeys
 
     /// How long a sequence waits for its next byte, in milliseconds: after that Esc was a key of its own.
@@ -43,13 +43,14 @@ struct KeyDecoder: Sendable {
     }
     private var state = State.ground
 
-    init(controls: ControlKeys = ControlKeys()) { self.controls = controls }
+    /// In the ground state, for a terminal with these keys.
+    package init(controls: ControlKeys = ControlKeys()) { self.controls = controls }
 
     /// Whether a sequence waits for its next byte.
-    var isWaiting: Bool { state != .ground }
+    package var isWaiting: Bool { state != .ground }
 
     /// Ends a sequence whose next byte does not come; the key that it was, if any.
-    mutating func expire() -> Key? {
+    package mutating func expire() -> Key? {
         defer { state = .ground }
         switch state {
         case .ground, .multibyte: return nil
@@ -59,7 +60,7 @@ struct KeyDecoder: Sendable {
     }
 
     /// The key that ends with this byte; nil within a sequence.
-    mutating func decode(_ byte: UInt8) -> Key? {
+    package mutating func decode(_ byte: UInt8) -> Key? {
         switch state {
         case .ground: return begin(byte)
         case .escape: return afterEscape(byte)
@@ -169,12 +170,14 @@ struct KeyDecoder: Sendable {
     }
 
     private mutating func inString(_ byte: UInt8, _ length: Int, _ ends: Bool) -> Key? {
-        guard byte != 0x07, !(ends && byte == 0x5C), length < KeyDecoder.stringLimit else {
+        let isOver = byte == 0x07 || (ends && byte == 0x5C)
+        // No terminal's answer holds it: somebody pressed Alt and a bracket, and wants to leave. It comes before the
+        // limit, whose byte is dropped.
+        if !isOver, byte < 0x20, [.interrupt, .cancel].contains(control(byte)) { return begin(byte) }
+        guard !isOver, length < KeyDecoder.stringLimit else {
             state = .ground
             return .ignored
         }
-        // No terminal's answer holds it: somebody pressed Alt and a bracket, and wants to leave.
-        if byte < 0x20, [.interrupt, .cancel].contains(control(byte)) { return begin(byte) }
         state = .string(length: length + 1, ends: byte == 0x1B)
         return nil
     }
