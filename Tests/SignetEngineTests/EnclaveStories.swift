@@ -183,13 +183,13 @@ enum EnclaveStories {
             after: { machine, _ in
                 #expect(machine.attempts.pin.total == 0 && machine.attempts.enclaveFailures == nil)
             }),
-        // Another TPM, or a cleared one, told as a damaged record.
+        // A counter that is not there, told as a cleared TPM: that one would not have opened the store.
         Story(
-            name: "TPM: cleared",
+            name: "TPM: without the records' counter",
             prepare: {
                 try counting($0)
                 $0.tpm?.clear()
-            }, answers: [.right], outcome: .refused(.recordUnusable), met: [.notice(.troubled(.enclaveForeign))],
+            }, answers: [.right], outcome: .refused(.recordUnusable), met: [.notice(.troubled(.rolledBack))],
             after: { _, actor in #expect(!actor.process.wrote && actor.vault.comparisons == 0) }),
         Story(
             name: "TPM: cleared, without a counter",

@@ -170,12 +170,12 @@ struct StatusTests {
         }
         #expect(told(held.value) == .usable && told(held.value + 1) == .usable)
         #expect(told(held.value - 1) == .faulty(.attempts, .rolledBack))
-        #expect(told(held.value + 2) == .faulty(.attempts, .enclaveForeign))
+        #expect(told(held.value + 2) == .faulty(.attempts, .rolledBack))
         machine.tpm?.isThere = false
         #expect(told(held.value) == .faulty(.attempts, .enclaveGone))
         machine.tpm?.isThere = true
         machine.tpm?.clear()
-        #expect(told(held.value) == .faulty(.attempts, .enclaveForeign))
+        #expect(told(held.value) == .faulty(.attempts, .rolledBack))
     }
 
     // Would catch: a lock kept, or a fault swallowed, when any one call fails.
