@@ -165,11 +165,11 @@ import Testing
             uid: 1000, instance: bytes(16, from: 0x20), sequence: 1, attempts: attempts(pin: 2, finger: 1))
         let sealer = RecordSealer(masterKey: masterKey())!
         let slot = AttemptsFile.encode(record, sealer: sealer) ?? []
-        let head = hex("53474e41 03 01 e8030000 c205529884989a660c4f7eb30a15b56f 4c00")
-        let tag = hex("0696c9c831a19177ebf22ee82f7c55cd9d9ba09eb4a2d33ac1d55a3d605373f8")
+        let head = hex("53474e41 03 01 e8030000 c205529884989a660c4f7eb30a15b56f 4d00")
+        let tag = hex("f820050547732e598b20ae8e77a8a922fac6d412a7b43f81c1438ce9578ba439")
         let content = try record.encoded()
-        #expect(content.count == 0x4c)
-        #expect(slot == head + content + [UInt8](repeating: 0, count: 4064 - 28 - 0x4c) + tag)
+        #expect(content.count == 0x4d)
+        #expect(slot == head + content + [UInt8](repeating: 0, count: 4064 - 28 - 0x4d) + tag)
         let decoded = AttemptsFile.decode(slot.span, uid: 1000, instance: bytes(16, from: 0x20), sealer: sealer)
         #expect(decoded == .usable(record))
     }
