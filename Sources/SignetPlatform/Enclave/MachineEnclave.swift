@@ -27,8 +27,9 @@ package struct MachineEnclave: Enclave, ~Copyable {
     }
 
     package mutating func masterKey() throws(EnclaveError) -> SecretBytes {
-        if kind == .tpm, let key = try tpm?.masterKey() { return key }
-        return try file.masterKey()
+        guard kind == .tpm else { return try file.masterKey() }
+        guard let key = try tpm?.masterKey() else { throw .keyLost }
+        return key
     }
 
     package mutating func prepare(_ object: EnclaveObject) { tpm?.prepare(object) }
@@ -38,14 +39,6 @@ package struct MachineEnclave: Enclave, ~Copyable {
 
     /// Takes as long as the TPM does over a wrong PIN.
     mutating func spendTime(authorization: borrowing SecretBytes) { tpm?.spendTime(authorization: authorization) }
-
-    /// Whether there is a TPM to ask.
-    var hasTPM: Bool {
-        switch tpm {
-        case .none: false
-        case .some: true
-        }
-    }
 
     package mutating func dictionaryAttack() throws(EnclaveError) -> DictionaryAttackState? {
         try tpm?.dictionaryAttack() ?? nil

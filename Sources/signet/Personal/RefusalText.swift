@@ -113,7 +113,8 @@ extension Failure {
                 hint: "see what is wrong with \"sudo signet doctor\"")
         case .troubled(.rolledBack):
             self.init(
-                .stateDamaged, "signet's record for \(target.text) is an older copy that was put back",
+                .stateDamaged,
+                "signet's record for \(target.text) is not the one that was written last: a copy was put back",
                 hint: "see what is wrong with \"sudo signet doctor\"")
         case .troubled(.enclaveGone):
             self.init(

@@ -9,33 +9,13 @@ import Testing
 
 /// The store, the vault and their helper with swtpm, a TPM for each test.
 @Suite(.serialized, .enabled(if: StandIn.realObstacle == nil, Comment(rawValue: StandIn.realObstacle ?? "")))
-struct SoftwareTPMTests {
+struct SoftwareTPMTests: VaultTrial {
     let software: SoftwareTPM
     let stage: StandIn
 
     init() throws {
         software = try SoftwareTPM()
         stage = try StandIn(software)
-    }
-
-    func typed(_ pin: String) -> SecretBytes { secret(Array(pin.utf8)) }
-
-    func wrap(_ vault: inout SodiumVault, _ pin: String) throws -> (WrappedKey, [UInt8]) {
-        let pair = try vault.makeSigningKey()
-        let image = try vault.conceal(typed(pin), for: .pin)
-        return (try vault.wrap(pair.secret, under: image, for: .pin, cost: .floor), pair.publicKey)
-    }
-
-    func opens(_ vault: inout SodiumVault, _ wrapped: (WrappedKey, [UInt8]), _ pin: String) throws -> Bool {
-        let image = try vault.conceal(typed(pin), for: .pin)
-        return try vault.unwrap(wrapped.0, with: image, for: .pin, publicKey: wrapped.1) != nil
-    }
-
-    func vaultError(_ body: () throws -> Void) -> VaultError? {
-        do {
-            try body()
-            return nil
-        } catch { return error as? VaultError }
     }
 
     /// Catches a PIN that a real TPM does not tell right from wrong, in one process or in the next.

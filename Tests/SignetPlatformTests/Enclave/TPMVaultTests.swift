@@ -7,35 +7,14 @@ import SignetSecrets
 import Testing
 
 /// PINs whose key is half the TPM's, and the TPM's counters.
-@Suite(.enabled(if: StandIn.obstacle == nil, Comment(rawValue: StandIn.obstacle ?? ""))) struct TPMVaultTests {
+@Suite(.enabled(if: StandIn.obstacle == nil, Comment(rawValue: StandIn.obstacle ?? "")))
+struct TPMVaultTests: VaultTrial {
     let stage: StandIn
     let owner = CounterOwner(uid: 1000, instance: bytes(16))
 
     init() throws {
         stage = try StandIn()
         try stage.make(.require)
-    }
-
-    func typed(_ pin: String) -> SecretBytes { secret(Array(pin.utf8)) }
-
-    /// A wrapped key under a PIN, and its public half.
-    func wrap(_ vault: inout SodiumVault, _ pin: String) throws -> (WrappedKey, [UInt8]) {
-        let pair = try vault.makeSigningKey()
-        let image = try vault.conceal(typed(pin), for: .pin)
-        return (try vault.wrap(pair.secret, under: image, for: .pin, cost: .floor), pair.publicKey)
-    }
-
-    /// Whether the PIN opens the key.
-    func opens(_ vault: inout SodiumVault, _ wrapped: (WrappedKey, [UInt8]), _ pin: String) throws -> Bool {
-        let image = try vault.conceal(typed(pin), for: .pin)
-        return try vault.unwrap(wrapped.0, with: image, for: .pin, publicKey: wrapped.1) != nil
-    }
-
-    func vaultError(_ body: () throws -> Void) -> VaultError? {
-        do {
-            try body()
-            return nil
-        } catch { return error as? VaultError }
     }
 
     /// Catches a PIN that opens without the TPM's half, a wrong one that opens, and a recovery code bound to the TPM.
