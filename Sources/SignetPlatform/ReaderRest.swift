@@ -61,7 +61,8 @@ package struct ReaderRest: Sendable {
         else { return nil }
         let count = (0..<4).reduce(0 as UInt32) { $0 | UInt32(bytes[$1]) << UInt32(8 * $1) }
         let last = (0..<8).reduce(0 as Int64) { $0 | Int64(bytes[4 + $1]) << Int64(8 * $1) }
-        guard count > 0, let problem = ReaderProblem(rawValue: bytes[12]) else { return nil }
+        // The boot clock begins at 0; an instant before it would overflow what is reckoned with it.
+        guard count > 0, last >= 0, let problem = ReaderProblem(rawValue: bytes[12]) else { return nil }
         return Failures(count: count, last: last, problem: problem)
     }
 

@@ -135,6 +135,10 @@ extension SensorTests {
                 try text.write(toFile: stage.folder + "/rests/rest-1", atomically: false, encoding: .utf8)
                 #expect(rest.problem == nil, "\(text)")
             }
+            // An instant so long ago that the time since then is no number, which would end the caller.
+            let bytes: [UInt8] = [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, ReaderProblem.busy.rawValue]
+            try Data(bytes).write(to: URL(fileURLWithPath: stage.folder + "/rests/rest-1"))
+            #expect(rest.problem == nil)
             #expect(ReaderRest(user: 1, in: Array("/nonexistent/x".utf8)).problem == nil)
         }
     }
