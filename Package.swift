@@ -147,15 +147,16 @@ let package = Package(
 
         // Tests
         .testTarget(name: "SignetPolicyTests", dependencies: ["SignetPolicy"]),
-        .testTarget(name: "SignetRecordsTests", dependencies: ["SignetRecords", "SignetPolicy", "FuzzTargets"]),
+        .testTarget(name: "SignetRecordsTests", dependencies: ["SignetRecords", "SignetPolicy", "FuzzTargets", "Proof"]),
         .testTarget(name: "SignetSecretsTests", dependencies: ["SignetSecrets"]),
         .testTarget(
-            name: "SignetEngineTests", dependencies: ["SignetEngine", "SignetRecords", "SignetPolicy", "SignetSecrets"]),
+            name: "SignetEngineTests",
+            dependencies: ["SignetEngine", "SignetRecords", "SignetPolicy", "SignetSecrets", "Proof"]),
         .testTarget(
             name: "SignetPlatformTests",
             dependencies: [
                 "SignetPlatform", "SignetEngine", "SignetRecords", "SignetPolicy", "SignetSecrets", "CPlatform",
-                "CTerminal", "SoftwareTPM", "enclave-stand-in", "signet-enclave",
+                "CTerminal", "SoftwareTPM", "enclave-stand-in", "signet-enclave", "Proof",
             ]),
         .testTarget(
             name: "SignetModuleTests",
@@ -167,6 +168,8 @@ let package = Package(
                 "confinement-probe",
             ]),
         .target(name: "SoftwareTPM", path: "Tests/SoftwareTPM"),
+        // The short and the long form of a proof, and where its figures go.
+        .target(name: "Proof", path: "Tests/Proof"),
         .testTarget(
             name: "SignetEnclaveTests",
             dependencies: ["SoftwareTPM", "SignetRecords", "SignetPolicy", "CPlatform"]),
@@ -192,7 +195,7 @@ let package = Package(
             name: "EndToEnd",
             dependencies: [
                 "CTerminal", "CSodium", "SignetPlatform", "SignetEngine", "SignetRecords", "SignetPolicy",
-                "SignetSecrets",
+                "SignetSecrets", "Proof",
             ]),
     ] + fuzzing,
     swiftLanguageModes: [.v6]
