@@ -68,31 +68,6 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         do throws(VaultError) { try vault.remove(counter) } catch { log.record(.vaultFailed(error)) }
     }
 
-    /// An administrator moves the store to a TPM: the user gets a counter at once; false where there is no room.
-    ///
-    /// The PIN's half has to wait for the next right PIN.
-    package mutating func takeCounter() throws(LedgerFailure) -> Bool {
-        try hold { (ledger) throws(LedgerFailure) in
-            guard var state = try ledger.loadHeld() else { throw .recordUnusable }
-            if state.attempts.counter != nil { return true }
-            state.attempts.counter = ledger.makeCounter(for: state.identity.owner)
-            guard state.attempts.counter != nil else { return false }
-            try ledger.save(state.attempts)
-            return true
-        }
-    }
-
-    /// An administrator moves the store to a file: the user's counter is given up, and its room given back.
-    package mutating func giveUpCounter() throws(LedgerFailure) {
-        try hold { (ledger) throws(LedgerFailure) in
-            guard var state = try ledger.loadHeld(), let counter = state.attempts.counter else { return }
-            state.attempts.counter = nil
-            // First the records: they must never name a counter that is gone.
-            try ledger.save(state.attempts)
-            ledger.giveBack(counter)
-        }
-    }
-
     /// An administrator accepts records restored from a backup as those in force; false where they are already.
     ///
     /// What was undone with them (failures, a changed PIN, a deleted finger) is undone for good, and so fingers stay

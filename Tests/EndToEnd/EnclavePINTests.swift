@@ -97,6 +97,10 @@ import Testing
             try Signet.must(["enclave", "setup"])
             try Signet.setPINAsAdministrator(user)
             #expect(try Sudo.accepts(user))
+            // What the forgotten store left in a TPM goes, and the counter in use stays.
+            let given = try Signet.must(["enclave", "forget", "--counters"])
+            #expect(given.contains("room for"), "\(given)")
+            #expect(try Sudo.accepts(user))
         }
     }
 

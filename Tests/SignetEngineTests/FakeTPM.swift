@@ -31,7 +31,7 @@ final class FakeTPM {
     private(set) var failures: UInt32 = 0
     private var healedAt: UInt64 = 0
     private(set) var halves: [Int: Half] = [:]
-    private(set) var counters: [UInt32: Counter] = [:]
+    var counters: [UInt32: Counter] = [:]
     private var objects = 0
     private var highest: UInt64 = 40
     /// How often a counter counted: each is a write of flash.

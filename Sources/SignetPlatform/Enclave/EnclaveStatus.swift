@@ -9,7 +9,7 @@ package struct EnclaveStatus: Equatable, Sendable {
     package var kind: EnclaveKind?
     /// Which way the store moves, while it does.
     package var direction: EnclaveMigration.Direction?
-    /// Why the store cannot be opened; nil where it can.
+    /// Why the store or its sealed values cannot be opened; nil where they can.
     package var fault: StoreError?
     /// What the machine's TPM says of itself, whether the store uses it or not.
     package var description: EnclaveDescription?
@@ -58,6 +58,7 @@ extension EnclaveAdministration {
             let hasKey = try inStore { () throws(FileFault) in try folder.exists(.key) }
             if isTPM || hasKey { status.kind = isTPM ? .tpm : .file }
             let keys = try StoreOpening.open(root: root, settings, timing: timing).takeKeys()
+            _ = try StoreValues(root: root, keys: keys)
             status.direction = keys.direction
             status.hasStrayKey = isTPM && hasKey && keys.direction == nil
             for uid in try UserStore.users(root: root) { status.users.append(user(uid, root: root, keys)) }

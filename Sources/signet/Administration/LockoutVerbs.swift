@@ -44,10 +44,19 @@ extension Command {
         ledger.log.record(
             .management(.lockoutReset(finger: finger, pin: pin), byAdministrator: target.byAdministrator))
         let what = finger && pin ? "finger and PIN" : finger ? "finger" : "PIN"
+        // The TPM's count is the whole machine's, and only the lockout secret lowers it.
+        let after = AdministratorLedger.status(of: target, configuration, readers: .problem(.noReader))
         invocation.answer(
-            LockoutResetAnswer(user: target.text, finger: finger, pin: pin),
-            text: "Failed tries of \(target.text) are forgotten: \(what).\n")
+            LockoutResetAnswer(user: target.text, finger: finger, pin: pin, tpmWait: after.enclave?.wait),
+            text: "Failed tries of \(target.text) are forgotten: \(what).\n" + (pin ? waiting(after.enclave) : ""))
         return .yes
+    }
+
+    /// What the TPM still says after a reset.
+    private static func waiting(_ fact: EnclaveFact?) -> String {
+        guard let wait = fact?.wait else { return "" }
+        return "The TPM has counted too many wrong PINs of its own and takes none for \(Output.duration(wait)).\n"
+            + "With the lockout secret: sudo signet enclave reset\n"
     }
 }
 
@@ -60,6 +69,8 @@ private struct LockoutResetAnswer: Encodable {
     let user: String
     let finger: Bool
     let pin: Bool
+    /// Seconds for which the TPM itself takes no PIN of the user; absent where it takes one.
+    let tpmWait: UInt64?
 }
 
 extension UserStatus {

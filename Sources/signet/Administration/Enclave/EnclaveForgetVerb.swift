@@ -1,24 +1,34 @@
 internal import SignetEngine
 internal import SignetPlatform
 internal import SignetPolicy
+internal import SignetRecords
 
 extension Option {
     fileprivate static let yes = Option("--yes", "really delete")
+    fileprivate static let counters = Option("--counters", "give back the TPM's counters that no record here names")
 }
 
 extension Command {
     /// `signet enclave forget`.
     static let enclaveForget = Command(
-        "enclave forget", "delete a store that its TPM does not open any more", options: [.yes, .json],
+        "enclave forget", "delete a store that its TPM does not open any more", options: [.yes, .counters, .json],
         details: """
             For a TPM that was cleared, or a mainboard that is another one: what was sealed is lost, whatever is done. It \
             names whose PIN, recovery code and fingers that is and, with --yes, deletes the store, so that it can be set up \
             anew. Nothing else on the machine is touched. It refuses where the TPM opens the store, and where it only does not \
-            answer.
+            answer. With --counters it deletes no store: it gives back the TPM's counters of stores that are gone, which a TPM \
+            has room for a few of only. Another system on this machine that has a Signet of its own would lose its counters \
+            with them, and need "signet enclave accept" there.
             """
     ) { (invocation) throws(Failure) in
         try TargetUser.requireRoot(.ofThisProcess)
         let configuration = Machine.configuration()
+        if invocation.has(.counters) {
+            guard !invocation.has(.yes) else {
+                throw Failure(.usage, "--counters deletes no store", hint: "give --yes or --counters, one of the two")
+            }
+            return try giveBackCounters(invocation, configuration)
+        }
         try requireLost(configuration.enclaveSettings)
         let owners: [RecordOwner]
         do throws(StoreError) { owners = try AdministratorLedger.owners() } catch {
@@ -33,6 +43,23 @@ extension Command {
             throw Failure(error, settings: configuration.enclaveSettings)
         }
         invocation.answer(ForgetAnswer(forgotten: labels), text: ForgetText.after(labels))
+        return .yes
+    }
+
+    private static func giveBackCounters(
+        _ invocation: Invocation, _ configuration: Configuration
+    ) throws(Failure) -> ExitCode {
+        let settings = configuration.enclaveSettings
+        let isTPM: Bool
+        do throws(StoreError) { isTPM = try EnclaveAdministration.removeLeftovers(settings: settings) } catch {
+            throw Failure(error, settings: settings)
+        }
+        guard isTPM else { throw Failure(.no, "the secrets are in a key file; the TPM has nothing of this store") }
+        let left = (try? EnclaveAdministration.look(settings))?.countersLeft
+        let room = left.map { " The TPM has room for \($0) more." } ?? ""
+        invocation.answer(
+            CountersAnswer(countersLeft: left),
+            text: "Only counters that records of this machine name are left.\(room)\n")
         return .yes
     }
 
@@ -78,4 +105,9 @@ enum ForgetText {
 private struct ForgetAnswer: Encodable {
     /// Names, or uids where there is no account.
     let forgotten: [String]
+}
+
+private struct CountersAnswer: Encodable {
+    /// How many more the TPM has room for; absent where it did not answer.
+    let countersLeft: UInt32?
 }

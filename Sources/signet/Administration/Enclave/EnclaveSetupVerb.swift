@@ -77,9 +77,9 @@ enum EnclaveSetupText {
         if setsLockout {
             return """
                 The TPM's lockoutAuth is set. Wrong PINs count at the TPM too, for each PIN that is set from now on.
-                Keep the secret away from this machine. One wrong secret bars the reset for \
-                \(EnclaveText.duration(LockoutProtection.recoverySeconds)), so try it once:
+                Keep the secret away from this machine. To clear the TPM's count with it later:
                   sudo signet enclave reset
+                One wrong secret there bars the reset for \(EnclaveText.duration(LockoutProtection.recoverySeconds)).
 
                 """
         }
