@@ -12,7 +12,7 @@ enum DoctorEnclave {
         guard report.isStandIn else { return [] }
         return [
             DoctorLine(
-                .warn, "enclave", "a \(StandInTPM.label) is configured: its secrets are as safe as that program's files",
+                .warn, "enclave", "a \(StandInTPM.label) is configured: its secrets lie in ordinary files",
                 remedy: "take tpm and enclave_helper out of /etc/security/signet.conf")
         ]
     }
