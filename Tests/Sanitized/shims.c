@@ -94,10 +94,13 @@ static int with_a_reader(void) {
     if (readers == NULL || readers->len == 0) return 2;
     FpDevice *reader = g_ptr_array_index(readers, 0);
     signet_watch_finger(reader, finger_moved, NULL);
-    if (!signet_has_property(reader, "finger-status") || signet_has_property(reader, "none")) return 3;
+    if (!signet_has_property(reader, "device-id", G_TYPE_STRING)) return 3;
+    if (signet_has_property(reader, "none", G_TYPE_STRING)) return 3;
     char text[64];
     if (!signet_device_text(reader, "device-id", text, sizeof text)) return 4;
+    // One that is none, and one that is no text.
     if (signet_device_text(reader, "none", text, sizeof text)) return 4;
+    if (signet_device_text(reader, "finger-status", text, sizeof text)) return 4;
     // What does not fit is none, and ends with its zero all the same.
     gsize length = strlen(text);
     if (length > 0 && (signet_device_text(reader, "device-id", text, length) || strlen(text) != length - 1)) return 5;
