@@ -94,7 +94,7 @@ import SignetPolicy
         // SAFETY: both texts end with a zero, and the buffer has the length that is passed.
         let found = unsafe text.withUnsafeMutableBufferPointer { buffer in
             property.withUTF8Buffer { name in
-                guard let name = unsafe name.baseAddress, let target = unsafe buffer.baseAddress else { return CInt(0) }
+                guard let name = name.baseAddress, let target = buffer.baseAddress else { return CInt(0) }
                 return unsafe signet_device_text(
                     device, UnsafeRawPointer(name).assumingMemoryBound(to: CChar.self), target, gsize(buffer.count))
             }

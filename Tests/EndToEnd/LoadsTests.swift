@@ -26,7 +26,7 @@ import Testing
     private static func faults(_ host: PAMHost, rounds: Int) -> [String] {
         var faults = host.rounds.enumerated().filter { !$0.element.left.isEmpty }.map { "\($0): \($1.left)" }
         if host.rounds.count != warm + rounds { faults.append("\(host.rounds.count) rounds") }
-        for name in ["heap", "resident", "locked", "mappings", "descriptors", "timers"] {
+        for name in ["heap", "size", "resident", "locked", "mappings", "descriptors", "timers"] {
             // The kernel gives and takes pages by its own lights: a page for ten rounds is no growth of ours.
             let allowed = name == "resident" ? rounds / 10 * 4 : 0
             guard let value = host.growth[name], value <= allowed else {
@@ -92,7 +92,7 @@ import Testing
     // Would catch a host that does not see what grows.
     @Test(
         arguments: [
-            ("nothing", nil), ("leak", "heap"), ("mapping", "mappings"), ("descriptor", "descriptors"),
+            ("nothing", nil), ("leak", "heap"), ("mapping", "size"), ("descriptor", "descriptors"),
             ("timer", "timers"), ("lock", "locked"),
         ] as [(String, String?)])
     func whatGrowsIsNamed(_ thing: String, _ name: String?) throws {

@@ -74,6 +74,7 @@ static long find(const char *path, const char *name, int counts) {
 }
 
 void weight_take(struct weight *weight) {
+    weight->size = find("/proc/self/status", "VmSize:", 0);
     weight->resident = find("/proc/self/status", "RssAnon:", 0);
     weight->locked = find("/proc/self/status", "VmLck:", 0);
     weight->mappings = find("/proc/self/maps", "", 1);

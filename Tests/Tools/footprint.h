@@ -31,7 +31,7 @@ void footprint_take(struct footprint *state);
 
 /// What a process weighs; descriptors of any number.
 struct weight {
-    long heap, resident, locked, mappings, descriptors, timers;
+    long heap, size, resident, locked, mappings, descriptors, timers;
 };
 
 void weight_take(struct weight *weight);

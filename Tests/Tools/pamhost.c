@@ -14,8 +14,8 @@
 //   --hostile NAME         closed-stdio, umask, ignored-child, ignored-pipe, deleted-folder, no-files, no-memlock, blocked
 //
 // Lines: `prompt: TEXT`, `echo: TEXT`, `info: TEXT`, `error: TEXT` as the module speaks; `item: NAME=VALUE` for what it put into the PAM
-// environment; `round N: code C (TEXT), left NAMES, M ms` after each; `growth: heap B, resident K, locked K, mappings N, descriptors N,
-// timers N` at the end, in bytes and KiB. Exit status: 0 when every round answered PAM_SUCCESS, else 1.
+// environment; `round N: code C (TEXT), left NAMES, M ms` after each; `growth: heap B, size K, resident K, locked K, mappings N,
+// descriptors N, timers N` at the end, in bytes and KiB. Exit status: 0 when every round answered PAM_SUCCESS, else 1.
 #define _GNU_SOURCE
 #include "footprint.h"
 
@@ -124,8 +124,8 @@ static int set_item(pam_handle_t *handle, const char *text) {
 static void say_growth(const struct weight *before) {
     struct weight after;
     weight_take(&after);
-    fprintf(report, "growth: heap %ld, resident %ld, locked %ld, mappings %ld, descriptors %ld, timers %ld\n",
-        after.heap - before->heap, after.resident - before->resident, after.locked - before->locked,
+    fprintf(report, "growth: heap %ld, size %ld, resident %ld, locked %ld, mappings %ld, descriptors %ld, timers %ld\n",
+        after.heap - before->heap, after.size - before->size, after.resident - before->resident, after.locked - before->locked,
         after.mappings - before->mappings, after.descriptors - before->descriptors, after.timers - before->timers);
     fflush(report);
 }

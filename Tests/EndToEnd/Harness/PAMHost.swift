@@ -16,7 +16,7 @@ struct PAMHost {
     /// The PAM environment after the last round, as `NAME=VALUE`.
     let items: Set<String>
     let rounds: [Round]
-    /// By how much the process grew after the first rounds, where `--warm` was given: heap in bytes, resident and locked memory in
+    /// By how much the process grew after the first rounds, where `--warm` was given: heap in bytes, size, resident and locked memory in
     /// KiB, mappings, descriptors and timers.
     let growth: [String: Int]
 

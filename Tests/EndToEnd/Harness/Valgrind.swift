@@ -6,12 +6,16 @@ import Glibc
 /// comes straight from mmap(2): reads and writes beyond its pages end the program, but what was never written there
 /// counts as written.
 struct Valgrind {
+    /// The shipped module's twin: the same code, with the names by which a suppression knows a function.
+    static let module = World.stage + "/named/pam_signet.so"
+
     /// Each kind of fault that was seen, once: invalid reads and writes, uninitialised values, leaks, descriptors left
     /// open.
     let faults: [String]
 
     private static let options = [
         "--leak-check=full", "--show-leak-kinds=definite,indirect,possible", "--track-fds=yes",
+        "--suppressions=\(World.packageRoot)/Tests/Sanitized/memcheck.supp",
         // What is freed or not yet written must not look like something.
         "--malloc-fill=0xa5", "--free-fill=0x5a",
     ]
