@@ -17,9 +17,10 @@
 int signet_leave_root_groups(gid_t group) {
     if (geteuid() != 0) return 0;
     // pam_cap(8) and systemd may have set SECBIT_NO_SETUID_FIXUP, with which capabilities outlive their user.
-    if (prctl(PR_GET_SECUREBITS, 0, 0, 0, 0) & (SECBIT_KEEP_CAPS | SECBIT_NO_SETUID_FIXUP)) {
-        if (prctl(PR_SET_SECUREBITS, 0, 0, 0, 0) != 0) return -errno;
-    }
+    int bits = prctl(PR_GET_SECUREBITS, 0, 0, 0, 0), binding = SECBIT_KEEP_CAPS | SECBIT_NO_SETUID_FIXUP;
+    if (bits < 0) return -errno;
+    // The others stay, which may be locked.
+    if ((bits & binding) != 0 && prctl(PR_SET_SECUREBITS, bits & ~binding, 0, 0, 0) != 0) return -errno;
     return setgroups(0, NULL) != 0 || setresgid(group, group, group) != 0 ? -errno : 0;
 }
 

@@ -94,9 +94,9 @@ import SignetPolicy
         // SAFETY: both texts end with a zero, and the buffer has the length that is passed.
         let found = unsafe text.withUnsafeMutableBufferPointer { buffer in
             property.withUTF8Buffer { name in
-                unsafe signet_device_text(
-                    device, UnsafeRawPointer(name.baseAddress)?.assumingMemoryBound(to: CChar.self),
-                    buffer.baseAddress, gsize(buffer.count))
+                guard let name = name.baseAddress, let target = buffer.baseAddress else { return CInt(0) }
+                return unsafe signet_device_text(
+                    device, UnsafeRawPointer(name).assumingMemoryBound(to: CChar.self), target, gsize(buffer.count))
             }
         }
         guard found != 0 else { return nil }

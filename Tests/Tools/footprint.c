@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,9 @@ void footprint_take(struct footprint *state) {
     for (int number = 1; number < NSIG; number++) sigaction(number, NULL, &state->actions[number]);
     sigprocmask(SIG_SETMASK, NULL, &state->mask);
     sigpending(&state->pending);
-    getitimer(ITIMER_REAL, &state->alarm);
+    // ITIMER_REAL, ITIMER_VIRTUAL and ITIMER_PROF are 0 to 2.
+    for (int number = 0; number < 3; number++) getitimer((__itimer_which_t)number, &state->alarms[number]);
+    sigaltstack(NULL, &state->stack);
     int terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (terminal >= 0) {
         state->has_terminal = tcgetattr(terminal, &state->modes) == 0;
@@ -54,6 +57,32 @@ void footprint_take(struct footprint *state) {
     // The host is a subreaper, so that a grandchild whose parent died counts too. WNOWAIT leaves it as it is found.
     siginfo_t info = {0};
     state->children = !(waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0 && errno == ECHILD);
+}
+
+/// The number behind a name in a file of /proc, or how many lines begin with the name; 0 where there is no such file.
+static long find(const char *path, const char *name, int counts) {
+    FILE *file = fopen(path, "re");
+    char *line = NULL;
+    size_t capacity = 0;
+    long result = 0;
+    while (file && getline(&line, &capacity, file) > 0) {
+        if (strncmp(line, name, strlen(name)) == 0) result += counts ? 1 : atol(line + strlen(name));
+    }
+    free(line);
+    if (file) fclose(file);
+    return result;
+}
+
+void weight_take(struct weight *weight) {
+    weight->size = find("/proc/self/status", "VmSize:", 0);
+    weight->resident = find("/proc/self/status", "RssAnon:", 0);
+    weight->locked = find("/proc/self/status", "VmLck:", 0);
+    weight->mappings = find("/proc/self/maps", "", 1);
+    // timer_create(2)'s
+    weight->timers = find("/proc/self/timers", "ID:", 1);
+    weight->descriptors = count_entries("/proc/self/fd");
+    struct mallinfo2 heap = mallinfo2();
+    weight->heap = (long)(heap.uordblks + heap.hblkhd);
 }
 
 static void note(char *text, size_t capacity, const char *name) {
@@ -89,7 +118,7 @@ void footprint_compare(const struct footprint *before, const struct footprint *a
     }
     if (!same_set(&before->mask, &after->mask)) note(text, capacity, "mask");
     if (!same_set(&before->pending, &after->pending)) note(text, capacity, "pending");
-    if (DIFFERS(alarm)) note(text, capacity, "alarm");
+    if (DIFFERS(alarms) || before->stack.ss_sp != after->stack.ss_sp) note(text, capacity, "alarm");
     if (before->has_terminal != after->has_terminal || DIFFERS(modes)) note(text, capacity, "modes");
     if (DIFFERS(limits)) note(text, capacity, "limits");
     if (strcmp(before->environment, after->environment) != 0) note(text, capacity, "environment");

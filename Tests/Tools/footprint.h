@@ -15,7 +15,8 @@ struct footprint {
     char descriptors[FOOTPRINT_DESCRIPTORS][64];
     struct sigaction actions[NSIG];
     sigset_t mask, pending;
-    struct itimerval alarm;
+    struct itimerval alarms[3];
+    stack_t stack;
     struct termios modes;
     struct rlimit limits[RLIM_NLIMITS];
     char environment[FOOTPRINT_TEXT * 16], folder[FOOTPRINT_TEXT], locale[256];
@@ -27,6 +28,13 @@ struct footprint {
 
 /// Takes down the state of this process.
 void footprint_take(struct footprint *state);
+
+/// What a process weighs; descriptors of any number.
+struct weight {
+    long heap, size, resident, locked, mappings, descriptors, timers;
+};
+
+void weight_take(struct weight *weight);
 
 /// Writes the names of all differences into `text`, separated by commas, or "nothing".
 void footprint_compare(const struct footprint *before, const struct footprint *after, char *text, size_t capacity);

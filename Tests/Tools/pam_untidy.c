@@ -4,8 +4,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 static void handler(int number) { (void)number; }
@@ -14,6 +16,16 @@ static void handler(int number) { (void)number; }
 static int linger(void) {
     alarm(30);
     return pause();
+}
+
+// What only an instrument sees; volatile, so that the compiler leaves the faults as they stand here.
+static void misbehave(const char *what) {
+    volatile char *volatile memory = malloc(16);
+    if (!memory) abort();
+    if (strcmp(what, "uninitialised") == 0 && memory[3] == 7) memory[0] = 1;
+    if (strcmp(what, "overread") == 0) (void)memory[16];
+    if (strcmp(what, "stale") == 0) free((void *)memory), memory[0] = 1;
+    else if (strcmp(what, "leak") != 0) free((void *)memory);
 }
 
 static void leave(pam_handle_t *handle, const char *what) {
@@ -36,6 +48,18 @@ static void leave(pam_handle_t *handle, const char *what) {
         modes.c_lflag &= ~(tcflag_t)ECHO;
         tcsetattr(terminal, TCSANOW, &modes);
         close(terminal);
+    }
+    for (const char *const *name = (const char *const[]){"uninitialised", "overread", "stale", "leak", NULL}; *name; name++) {
+        if (strcmp(what, *name) == 0) misbehave(what);
+    }
+    if (strcmp(what, "mapping") == 0 && mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED) abort();
+    if (strcmp(what, "timer") == 0) {
+        timer_t timer;
+        if (timer_create(CLOCK_MONOTONIC, NULL, &timer) != 0) abort();
+    }
+    if (strcmp(what, "lock") == 0) {
+        void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (page == MAP_FAILED || mlock(page, 4096) != 0) abort();
     }
     if (strcmp(what, "authtok") == 0) pam_set_item(handle, PAM_AUTHTOK, "untidy");
 }

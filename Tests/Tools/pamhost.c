@@ -5,6 +5,8 @@
 //   --rounds N             so many authentications, each with a handle of its own (default 1)
 //   --same-handle          all rounds on one handle
 //   --conversation KIND    canned (default), terminal, field (the same, and names it to PAM), none, failing, null, huge
+//   --load FILE            loads the module itself before each round, and unloads it after
+//   --warm N               says how much the process grew after the first N rounds
 //   --silent               passes PAM_SILENT
 //   --folder DIR           reads the service's file from DIR (pam_start_confdir(3)), which needs no root
 //   --account              asks for the account after the authentication
@@ -12,10 +14,12 @@
 //   --hostile NAME         closed-stdio, umask, ignored-child, ignored-pipe, deleted-folder, no-files, no-memlock, blocked
 //
 // Lines: `prompt: TEXT`, `echo: TEXT`, `info: TEXT`, `error: TEXT` as the module speaks; `item: NAME=VALUE` for what it put into the PAM
-// environment; `round N: code C (TEXT), left NAMES, M ms` after each. Exit status: 0 when every round answered PAM_SUCCESS, else 1.
+// environment; `round N: code C (TEXT), left NAMES, M ms` after each; `growth: heap B, size K, resident K, locked K, mappings N,
+// descriptors N, timers N` at the end, in bytes and KiB. Exit status: 0 when every round answered PAM_SUCCESS, else 1.
 #define _GNU_SOURCE
 #include "footprint.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <security/pam_appl.h>
 #include <security/pam_misc.h>
@@ -117,6 +121,15 @@ static int set_item(pam_handle_t *handle, const char *text) {
     return PAM_BAD_ITEM;
 }
 
+static void say_growth(const struct weight *before) {
+    struct weight after;
+    weight_take(&after);
+    fprintf(report, "growth: heap %ld, size %ld, resident %ld, locked %ld, mappings %ld, descriptors %ld, timers %ld\n",
+        after.heap - before->heap, after.size - before->size, after.resident - before->resident, after.locked - before->locked,
+        after.mappings - before->mappings, after.descriptors - before->descriptors, after.timers - before->timers);
+    fflush(report);
+}
+
 static double milliseconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -124,8 +137,8 @@ static double milliseconds(void) {
 }
 
 int main(int argc, char **argv) {
-    int rounds = 1, same = 0, flags = 0, account = 0, hostile_count = 0, item_count = 0, place = 1;
-    const char *hostile[16], *items[16], *folder = NULL;
+    int rounds = 1, warm = 0, same = 0, flags = 0, account = 0, hostile_count = 0, item_count = 0, place = 1;
+    const char *hostile[16], *items[16], *folder = NULL, *module = NULL;
     // Through a descriptor of its own, since a hostile state may close standard output.
     report = fdopen(fcntl(1, F_DUPFD_CLOEXEC, 3), "w");
     for (; place < argc && strncmp(argv[place], "--", 2) == 0; place++) {
@@ -136,6 +149,8 @@ int main(int argc, char **argv) {
         else if (place + 1 >= argc) break;
         else if (strcmp(option, "--folder") == 0) folder = argv[++place];
         else if (strcmp(option, "--rounds") == 0) rounds = atoi(argv[++place]);
+        else if (strcmp(option, "--load") == 0) module = argv[++place];
+        else if (strcmp(option, "--warm") == 0) warm = atoi(argv[++place]);
         else if (strcmp(option, "--conversation") == 0) kind = argv[++place];
         else if (strcmp(option, "--hostile") == 0 && hostile_count < 16) hostile[hostile_count++] = argv[++place];
         else if (strcmp(option, "--item") == 0 && item_count < 16) items[item_count++] = argv[++place];
@@ -150,11 +165,14 @@ int main(int argc, char **argv) {
     for (int number = 0; number < hostile_count; number++) become_hostile(hostile[number]);
 
     static struct footprint before, after;
+    struct weight weight = {0};
     char left[512];
     int failures = 0;
     pam_handle_t *handle = NULL;
     for (int round = 1; round <= rounds; round++) {
         footprint_take(&before);
+        void *loaded = module ? dlopen(module, RTLD_NOW) : NULL;
+        if (module && !loaded) return fprintf(stderr, "pamhost: %s\n", dlerror()), 2;
         double start = milliseconds();
         int code = handle ? PAM_SUCCESS : pam_start_confdir(service, user, &conversation, folder, &handle);
         // As sudo, su and login do, where a person sits at it.
@@ -168,10 +186,14 @@ int main(int argc, char **argv) {
         for (char **entry = environment; entry && *entry; entry++) say("item", *entry), free(*entry);
         free(environment);
         if (!same || round == rounds) pam_end(handle, code), handle = NULL;
+        if (loaded) dlclose(loaded);
         footprint_take(&after);
         footprint_compare(&before, &after, left, sizeof left);
         fprintf(report, "round %d: code %d (%s), left %s, %.1f ms\n", round, code, text, left, taken), fflush(report);
         failures += code != PAM_SUCCESS;
+        if (round == warm) weight_take(&weight);
     }
+    if (warm) say_growth(&weight);
+    fclose(report);
     return failures != 0;
 }

@@ -48,12 +48,8 @@ int signet_acts_by_default(int number);
 /// Takes a blocked signal off, if it is pending; whether it was.
 int signet_take_pending(int number);
 
-/// Leaves root's group and all others for `group`, where the process is root: to be called while it has only one thread,
-/// for which it costs next to nothing. 0 or -errno.
-int signet_leave_groups(gid_t group);
-
 /// Gives up what a helper does not need once its device is open: privileges by exec, core files, tracing, writing to
-/// files, and, where it is root, its user and groups in favour of `user` and `group`. 0 or -errno.
+/// files, and, where it is root, its user, groups and capabilities in favour of `user` and `group`. 0 or -errno.
 int signet_confine(uid_t user, gid_t group);
 
 /// Keeps what this process has in memory to itself, from now on: no core, no tracing, and no swap as far as the limits let it.

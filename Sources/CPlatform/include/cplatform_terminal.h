@@ -1,6 +1,7 @@
 #ifndef SIGNET_CPLATFORM_TERMINAL_H
 #define SIGNET_CPLATFORM_TERMINAL_H
 // What the command line needs of terminals and signals.
+#include <limits.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
@@ -50,11 +51,11 @@ struct signet_day {
     int year, month, day, hour, minute;
 };
 
-/// The day at a wall time in the machine's time zone; 0 where localtime_r(3) cannot say.
+/// The day at a wall time in the machine's time zone; 0 where localtime_r(3) cannot say, or the year is no `int`.
 static inline int signet_local_day(int64_t seconds, struct signet_day *_Nonnull day) {
     time_t time = (time_t)seconds;
     struct tm parts;
-    if (localtime_r(&time, &parts) == NULL) return 0;
+    if (localtime_r(&time, &parts) == NULL || parts.tm_year > INT_MAX - 1900) return 0;
     day->year = parts.tm_year + 1900;
     day->month = parts.tm_mon + 1;
     day->day = parts.tm_mday;

@@ -16,6 +16,9 @@ struct PAMHost {
     /// The PAM environment after the last round, as `NAME=VALUE`.
     let items: Set<String>
     let rounds: [Round]
+    /// By how much the process grew after the first rounds, where `--warm` was given: heap in bytes, size, resident and locked memory in
+    /// KiB, mappings, descriptors and timers.
+    let growth: [String: Int]
 
     /// The command line; `options` as the C file lists them.
     static func command(_ service: String, _ user: String, options: [String] = []) -> [String] {
@@ -39,11 +42,14 @@ struct PAMHost {
         var messages: [String] = []
         var items: Set<String> = []
         var rounds: [Round] = []
+        var growth: [String: Int] = [:]
         for line in report.split(whereSeparator: \.isNewline) {
             if let match = line.wholeMatch(of: /round \d+: code (\d+) \(.*\), left (\S+), ([\d.]+) ms/) {
                 guard let code = Int(match.1), let time = Double(match.3) else { continue }
                 let left = match.2 == "nothing" ? [] : match.2.split(separator: ",").map(String.init)
                 rounds.append(Round(code: code, left: left, milliseconds: time))
+            } else if line.hasPrefix("growth: ") {
+                for match in line.matches(of: /(\w+) (-?\d+)/) { growth[String(match.1)] = Int(match.2) }
             } else if line.hasPrefix("item: ") {
                 items.insert(String(line.dropFirst(6)))
             } else {
@@ -51,6 +57,6 @@ struct PAMHost {
             }
         }
         guard !rounds.isEmpty else { throw HarnessError("pamhost reported no round:\n\(report)") }
-        (self.messages, self.items, self.rounds) = (messages, items, rounds)
+        (self.messages, self.items, self.rounds, self.growth) = (messages, items, rounds, growth)
     }
 }
