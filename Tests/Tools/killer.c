@@ -5,6 +5,7 @@
 //   --at N           kills with SIGKILL at the Nth point, before the call does anything (default 0: never)
 //   --helper         the points are those of the programs that the program starts, and they are what is killed
 //   --every          each system call is a point; else those that change, read, wait for or start something
+//   --input FILE     what the program reads from standard input
 //   --report FILE    `points N`, `killed CALL-NUMBER` or `killed -`, `compared 0|1` (a derivation's memory was asked for), `code N`
 //   --trace FILE     a line for each change below the folder and for each word to others, in the order of the calls' ends:
 //                    create DIR NAME INODE · mkdir DIR NAME INODE · write INODE OFFSET HEX · truncate INODE SIZE · sync INODE ·
@@ -175,9 +176,11 @@ static void tell(const struct call *call, long long result) {
     }
 }
 
-static pid_t start(char **arguments) {
+static pid_t start(char **arguments, const char *input) {
     pid_t process = fork();
     if (process == 0) {
+        int file = input ? open(input, O_RDONLY) : -1;
+        if (input && (file < 0 || dup2(file, 0) != 0 || (file > 0 && close(file) != 0))) perror(input), _exit(125);
         ptrace(PTRACE_TRACEME, 0, 0, 0);
         raise(SIGSTOP);
         execvp(arguments[0], arguments);
@@ -189,13 +192,14 @@ static pid_t start(char **arguments) {
 int main(int argc, char **argv) {
     long at = 0, points = 0, killed = -1;
     int helper = 0, every = 0, compared = 0, place = 1, status = 0, result = 0, is_new;
-    const char *report_path = NULL;
+    const char *report_path = NULL, *input = NULL;
     for (; place < argc && strncmp(argv[place], "--", 2) == 0; place++) {
         const char *option = argv[place];
         if (strcmp(option, "--helper") == 0) helper = 1;
         else if (strcmp(option, "--every") == 0) every = 1;
         else if (place + 1 >= argc) break;
         else if (strcmp(option, "--at") == 0) at = atol(argv[++place]);
+        else if (strcmp(option, "--input") == 0) input = argv[++place];
         else if (strcmp(option, "--report") == 0) report_path = argv[++place];
         else if (strcmp(option, "--trace") == 0) trace = fopen(argv[++place], "we");
         else if (strcmp(option, "--folder") == 0) folder = argv[++place];
@@ -204,7 +208,7 @@ int main(int argc, char **argv) {
     if (place >= argc) return fprintf(stderr, "usage: killer [option…] PROGRAM [ARGUMENT…]\n"), 125;
     // Keys and signals from the terminal are the program's.
     signal(SIGINT, SIG_IGN), signal(SIGQUIT, SIG_IGN), signal(SIGTSTP, SIG_IGN);
-    pid_t program = start(argv + place);
+    pid_t program = start(argv + place, input);
     if (program < 0 || waitpid(program, &status, 0) != program) return perror("killer"), 125;
     (void)call_of(program, &is_new);
     long options = PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC;

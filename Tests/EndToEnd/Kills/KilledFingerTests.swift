@@ -72,8 +72,9 @@ import Testing
     private func touching(_ body: (Enrolled, String) throws -> Void) throws {
         try Enrolled.with { alice in
             try Signet.alone { (service) throws in
-                _ = try Tasks.touch(Tasks.stranger, alice, service)(Killer())
-                try #require(try alice.fingerFailures() == 1)
+                let first = try Tasks.touch(Tasks.stranger, alice, service)(Killer())
+                let failures = RecordFacts(of: alice.user).fingerFailures
+                try #require(failures == 1, "\(first)")
                 try body(alice, service)
             }
         }

@@ -44,10 +44,12 @@ struct Killer {
     func run(_ program: [String], environment: [String: String] = Child.environment, input: String = "") throws
         -> Ending
     {
-        let report = try World.scratchFolder() + "/report"
-        let result = try Command.run(
-            command(program, report), input: input, environment: environment, within: Killer.deadline)
-        return try ending(report, shown: result.output + result.error)
+        let folder = try World.scratchFolder()
+        // A file, since a program that is killed before it reads breaks a pipe.
+        try File.write(input, to: folder + "/input", mode: 0o600)
+        let words = command(["--input", folder + "/input"] + program, folder + "/report")
+        let result = try Command.run(words, environment: environment, within: Killer.deadline)
+        return try ending(folder + "/report", shown: result.output + result.error)
     }
 
     /// Runs a program at a terminal, and does what the rules say.
