@@ -146,7 +146,7 @@ package struct UserStore: RecordStore, ~Copyable {
         // A removal that was cut off.
         do throws(FileFault) { try empty(FileName(number: uid).outgoing) } catch { throw StoreError(.store, error) }
         let digest = try identity.digest()
-        if let present = try? loadIdentity(), (try? loadAttempts()) != nil {
+        if let present = try? loadIdentity(), present.instance != identity.instance, (try? loadAttempts()) != nil {
             // One slot for each of the two, so that at each moment the identity that stands has counters.
             known = Known()
             try write(

@@ -31,7 +31,7 @@ import Testing
     }
 
     // Would catch a guess that the counters of the store or of the TPM miss, and a dead TPM helper that lets somebody in.
-    @Test(arguments: [false, true]) func aWrongPIN(_ helper: Bool) throws {
+    @Test(.onlyWhole, arguments: [false, true]) func aWrongPIN(_ helper: Bool) throws {
         try bound { (tpm, user, service) throws in
             try Sweep(
                 what: helper ? "a wrong PIN's TPM helper" : "a wrong PIN with a TPM", few: 3, helper: helper,
@@ -52,7 +52,7 @@ import Testing
     }
 
     // Would catch a right PIN after which the counters of store and TPM are apart for good.
-    @Test func aRightPIN() throws {
+    @Test(.onlyWhole) func aRightPIN() throws {
         try bound { (tpm, user, service) throws in
             try Sweep(
                 what: "a right PIN with a TPM", few: 3, prepare: { try tpm.restore() },

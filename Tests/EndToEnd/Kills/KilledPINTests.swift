@@ -1,4 +1,5 @@
 import Foundation
+import Proof
 import SignetEngine
 import Testing
 
@@ -8,7 +9,7 @@ import Testing
     @Test func aWrongPIN() throws {
         try asking { (user, service) throws in
             try Sweep(
-                what: "a wrong PIN", few: 8,
+                what: "a wrong PIN", few: 8, every: Proof.isWhole,
                 run: Tasks.authentication(user, service, Signet.wrongPIN(1)),
                 isWhole: { $0.code == 1 && $0.compared },
                 judge: { ending in

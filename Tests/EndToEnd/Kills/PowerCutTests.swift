@@ -115,6 +115,25 @@ import Testing
         }
     }
 
+    // Would catch a key that is destroyed before the other one is on the disk, and a migration that cannot go on.
+    @Test(.onlyWhole, .withTPM) func aMigrationToTheTPM() throws {
+        try MachineTPM.machine("enclave = file") { (tpm) throws in
+            try asking { (user, service) throws in
+                let run = try CutRun(user, run: Tasks.migrationToTPM)
+                try tpm.keep()
+                try run.proof(
+                    "a migration from the file to the TPM", limit: 12,
+                    judge: { (facts, _) in faults(facts) + (facts.pinFailures < 1 ? ["a failure is forgotten"] : []) },
+                    goOn: {
+                        try tpm.restore()
+                        let again = try Command.run(["signet", "enclave", "migrate", "--to", "tpm"])
+                        return try (again.code == 0 ? [] : ["it does not go on: \(again)"])
+                            + nextAuthentication(user, service, Signet.pin)
+                    })
+            }
+        }
+    }
+
     // Would catch a checker that finds nothing because it cannot: each of these leaves out a sync that matters.
     @Test func aMissingSyncIsFound() throws {
         try asking { (user, service) throws in

@@ -76,6 +76,11 @@ struct Sweep {
     private func named(_ point: String, _ wrong: [String]) -> [String] { wrong.map { "\(point): \($0)" } }
 }
 
+extension Trait where Self == ConditionTrait {
+    /// Runs the test in the whole proof alone, for the time that it takes.
+    static var onlyWhole: Self { .enabled(if: Proof.isWhole, "takes long: scripts/prove") }
+}
+
 extension Processes {
     /// Whether a program runs that has one of these short names.
     static func isRunning(_ names: [String]) -> Bool {

@@ -9,7 +9,7 @@ enum Tasks {
 
     /// An authentication by this PIN.
     static func authentication(_ user: User, _ service: String, _ pin: String) -> Run {
-        { try $0.run(PAMHost.command(service, user.name), input: pin + "\n") }
+        { try $0.run(PAMHost.command(service, user.name, options: ["--plain"]), input: pin + "\n") }
     }
 
     static func firstPIN(_ user: User) -> Run {
@@ -58,7 +58,7 @@ enum Tasks {
             }
             return try killer.run(
                 PAMHost.command(
-                    service, alice.user.name, options: ["--conversation", "field", "--rounds", "\(rounds)"]),
+                    service, alice.user.name, options: ["--plain", "--conversation", "field", "--rounds", "\(rounds)"]),
                 rules: touches + [
                     Killer.Rule(text: "ot recognised. Touch again") { try $0.press("c") },
                     Killer.Rule(text: Offer.pin, isSecret: true) { try $0.press("c") },
