@@ -109,7 +109,7 @@ where
         let state = try state()
         do throws(LedgerFailure) {
             guard try ledger.review(state, before, on: reader, presence: nil) == nil,
-                let approval = state.identity.approvals.first(where: { $0.reader == reader })
+                let approval = state.identity.approval(of: reader, generation: before.generation)
             else { return nil }
             let gallery = after.gallery(of: reader)
             var presence: [PrintPresence] = []

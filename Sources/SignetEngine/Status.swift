@@ -254,6 +254,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
                 approved.append(reader)
             }
         }
+        if set.entries.isEmpty, state.attempts.isBehind(set.generation) { return .notEnrolled }
         if set.entries.isEmpty, let approval = state.identity.approvals.first {
             unapproved = .enrollmentChanged(
                 state.attempts.change ?? EnrollmentChange(from: approval.prints, to: []))

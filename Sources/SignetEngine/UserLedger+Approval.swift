@@ -14,9 +14,11 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     ) throws(LedgerFailure) -> FingerClosure? {
         if let closed = remembered(state.attempts) { return closed }
         let gallery = set.gallery(of: reader)
-        guard let approval = state.identity.approvals.first(where: { $0.reader == reader }) else {
+        guard let approval = state.identity.approval(of: reader, generation: set.generation) else {
             return gallery.isEmpty ? .notEnrolled : .notApproved
         }
+        // The last print was deleted, and its approval stands because that was cut off.
+        if gallery.isEmpty, state.attempts.isBehind(set.generation) { return .notEnrolled }
         if let session, session.gallery != gallery || session.presence.count != gallery.count { return .notApproved }
         var present: [ApprovedPrint] = []
         for (position, index) in gallery.enumerated() {
@@ -27,7 +29,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             let place = session.map { $0.presence[position] } ?? approved?.presence ?? .host
             present.append(ApprovedPrint(digest: digest, presence: place))
         }
-        let generationHolds = set.generation == state.attempts.generation && approval.generation == set.generation
+        let generationHolds = state.attempts.admits(set.generation) && approval.generation == set.generation
         if generationHolds, try isApproved(present, by: approval, state.identity) {
             let risen = session.map { excess($0.foreignPrints, over: approval.foreignPrints) } ?? 0
             return risen > 0 && trust.foreignPrints == .close ? .foreignPrints(risen) : nil
@@ -139,6 +141,16 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             throw failed(error)
         }
     }
+}
+
+extension Attempts {
+    /// Whether a set of this generation is the one that was written last; an older one is a copy that was put back.
+    fileprivate func admits(_ generation: UInt64) -> Bool {
+        generation == self.generation || isBehind(generation)
+    }
+
+    /// Whether a set of this generation was written, and these counters, which come after it, were not: that was cut off.
+    func isBehind(_ generation: UInt64) -> Bool { generation > 0 && generation - 1 == self.generation }
 }
 
 extension EnrollmentSet {

@@ -137,7 +137,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     /// Tells the journal of prints of others that came into a reader's memory, once for each that came, and remembers it
     /// for `status`; where the configuration wants it, what is remembered closes the path.
     package mutating func noteForeignPrints(_ session: ReaderSession, _ state: UserState) throws(LedgerFailure) {
-        guard let approval = state.identity.approvals.first(where: { $0.reader == session.reader }) else { return }
+        guard let approval = state.identity.approval(of: session.reader, generation: session.generation) else { return }
         let risen = excess(session.foreignPrints, over: approval.foreignPrints)
         guard risen > state.attempts.foreignPrints else { return }
         log.record(.foreignPrints(count: Int(risen)))

@@ -144,7 +144,8 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         // Borrowed noncopyable optionals are looked into by switch.
         switch key {
         case .some(let key):
-            for approval in state.identity.approvals where approval.reader != session?.reader {
+            for approval in state.identity.approvals
+            where approval.reader != session?.reader && approval.generation == before.generation {
                 if try review(state, before, on: approval.reader, presence: nil) != nil { continue }
                 if set.gallery(of: approval.reader).isEmpty { continue }
                 approvals.append(
@@ -155,7 +156,14 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             }
         case .none: approvals = state.identity.approvals
         }
-        // Prints first: a crash in between leaves the generations apart, which closes the finger path and no more.
+        // Both sets are approved while the one takes the other's place: a crash leaves the old one or the new one, and
+        // each counts. What nobody approved closes the finger path as soon as it is there.
+        let standing = state.identity.approvals.filter { $0.generation == before.generation }
+        let both = standing + approvals.filter { $0.generation != before.generation }
+        if both != state.identity.approvals, both.count <= IdentityRecord.approvalLimit {
+            state.identity.approvals = both
+            try save(state.identity)
+        }
         do throws(StoreError) { try store.save(set) } catch { throw failed(error) }
         state.identity.approvals = approvals
         try save(state.identity)
@@ -179,7 +187,8 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             let set = try ledger.loadPrints()
             guard set.generation == session.generation else { throw .changedMeanwhile }
             var approvals: [Approval] = []
-            for approval in state.identity.approvals where approval.reader != session.reader {
+            for approval in state.identity.approvals
+            where approval.reader != session.reader && approval.generation == set.generation {
                 var judged = state
                 judged.attempts.change = nil
                 judged.attempts.foreignPrints = 0

@@ -30,7 +30,7 @@ extension IdentityRecord {
         guard approvals.count <= IdentityRecord.approvalLimit else { throw .malformed }
         writer.byte(UInt8(truncatingIfNeeded: approvals.count))
         for (index, approval) in approvals.enumerated() {
-            for other in approvals[..<index] where other.reader == approval.reader { throw .malformed }
+            for other in approvals[..<index] where other.isRival(of: approval) { throw .malformed }
             try writer.approval(approval)
         }
         return writer.bytes
@@ -55,8 +55,7 @@ extension IdentityRecord {
         var approvals: [Approval] = []
         for _ in 0..<count {
             let approval = try reader.approval()
-            // One digest a reader: a second approval for the same one would leave open which of them counts.
-            for other in approvals where other.reader == approval.reader { throw .malformed }
+            for other in approvals where other.isRival(of: approval) { throw .malformed }
             approvals.append(approval)
         }
         try reader.finish()

@@ -69,6 +69,11 @@ package struct Approval: Equatable, Sendable {
 
     package static let signatureCount = 64
 
+    /// Whether a record can't hold both: one digest a reader and generation, else it would be open which of them counts.
+    ///
+    /// Two generations of one reader stand beside each other while a set of prints is replaced.
+    func isRival(of other: Approval) -> Bool { reader == other.reader && generation == other.generation }
+
     package init(
         reader: ReaderIdentity, place: ReaderPlace, foreignPrints: UInt32 = 0, generation: UInt64,
         prints: [ApprovedPrint], signature: [UInt8], madeAt: Int64
@@ -107,6 +112,13 @@ package struct IdentityRecord: Equatable, Sendable {
 
     package static let instanceCount = 16
     package static let publicKeyCount = 32
+
+    /// The approval of a reader's prints in this generation of the set; else any other of that reader, from which a person
+    /// is told what changed.
+    package func approval(of reader: ReaderIdentity, generation: UInt64) -> Approval? {
+        approvals.first { $0.reader == reader && $0.generation == generation }
+            ?? approvals.first { $0.reader == reader }
+    }
 
     package init(
         uid: UInt32, userName: [UInt8], instance: [UInt8], publicKey: [UInt8], pin: WrappedKey, recovery: WrappedKey?,

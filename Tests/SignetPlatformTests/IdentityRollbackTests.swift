@@ -94,6 +94,37 @@ import Testing
         }
     }
 
+    /// Catches a crash while an administrator's new identity takes the place of another that leaves the user with neither.
+    @Test func everyMomentOfANewIdentityIsUsable() throws {
+        var store = try userStore(folder.bytes)
+        try store.create(identity())
+        var failures = Attempts()
+        failures.pin.byPerson = 2
+        try store.save(failures)
+        let old = (identity: try read(identityPath), attempts: try read(attemptsPath))
+        let other = identity(instance: 0x70)
+        mkdir(folder.sub("users/1000/identity.new"), 0o700)
+        #expect(storeError { try store.create(other) } != nil)
+        rmdir(folder.sub("users/1000/identity.new"))
+        let both = try read(attemptsPath)
+        try store.create(other)
+        let new = (identity: try read(identityPath), attempts: try read(attemptsPath))
+        // A slot of the other identity counts as torn, and as one failure more.
+        for (moment, (identityFile, attemptsFile, count)) in [
+            (old.identity, old.attempts, UInt8(2)), (old.identity, both, 3), (new.identity, both, 1),
+            (new.identity, new.attempts, 0),
+        ].enumerated() {
+            try overwrite(identityPath, identityFile)
+            try overwrite(attemptsPath, attemptsFile)
+            #expect(try store.loadAttempts().pin.byPerson == count, "moment \(moment)")
+            try store.save(failures)
+            #expect(try store.loadAttempts() == failures, "moment \(moment)")
+        }
+        // And then only the new one.
+        try overwrite(identityPath, old.identity)
+        #expect(storeError { _ = try store.loadAttempts() } != nil)
+    }
+
     /// Catches counters whose torn newest write, which admits both, shuts the person out.
     @Test func tornWriteOfAChange() throws {
         var store = try userStore(folder.bytes)

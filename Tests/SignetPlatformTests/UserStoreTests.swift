@@ -66,6 +66,21 @@ import Testing
         #expect(try store.loadIdentity() == identity())
     }
 
+    /// Catches a removal that was cut off in its midst and leaves a user with half a record, or one who cannot be made anew.
+    @Test func removalThatWasCutOff() throws {
+        var store = try userStore(folder.bytes)
+        try store.create(identity())
+        #expect(rename(folder.sub("users/1000"), folder.sub("users/1000.old")) == 0)
+        #expect(try UserStore.users(root: folder.bytes) == [])
+        #expect(try store.loadIdentity() == nil)
+        #expect(!StoreInspection.hasHalfRecord(root: folder.bytes, uid: 1000))
+        try store.create(identity())
+        #expect(names(in: folder.sub("users")) == ["1000"])
+        #expect(rename(folder.sub("users/1000"), folder.sub("users/1000.old")) == 0)
+        try store.remove()
+        #expect(names(in: folder.sub("users")) == [])
+    }
+
     /// Catches an identity without counters that lets anybody in, or counters without an identity that mean something.
     @Test func missingCounters() throws {
         var store = try userStore(folder.bytes)

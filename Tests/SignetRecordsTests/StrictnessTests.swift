@@ -127,6 +127,16 @@ import Testing
         identity.approvals += identity.approvals
         #expect(failure { () throws(RecordError) in try identity.encoded() } == .malformed)
         identity = Sample.identity
+        // Two generations of one reader: the set is being replaced.
+        let next = Approval(
+            reader: identity.approvals[0].reader, place: Sample.place, generation: identity.approvals[0].generation + 1,
+            prints: [], signature: bytes(64), madeAt: 0)
+        identity.approvals.append(next)
+        let both = try identity.encoded()
+        #expect(try IdentityRecord(decoding: both.span) == identity)
+        #expect(identity.approval(of: next.reader, generation: next.generation) == next)
+        #expect(identity.approval(of: next.reader, generation: 99) == identity.approvals[0])
+        identity = Sample.identity
         identity.userName = []
         #expect(failure { () throws(RecordError) in try identity.encoded() } == .malformed)
         identity = Sample.identity

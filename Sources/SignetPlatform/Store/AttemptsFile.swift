@@ -24,6 +24,9 @@ package enum AttemptsFile {
 
     private static let magic: [UInt8] = [0x53, 0x47, 0x4E, 0x41]
     private static let keyIDOffset = 10
+    private static let recordOffset = 28
+    /// Where the sequence number lies in a record: behind kind, version, uid and instance id.
+    private static let sequenceOffset = 22
     private static let tagOffset = slotCount - RecordSealer.slotTagCount
 
     /// What one slot turned out to be.
@@ -107,6 +110,18 @@ package enum AttemptsFile {
         return (keyIDOffset..<keyIDOffset + SealedHeader.keyIDCount).map { slot[$0] }
     }
 
+    /// Whether both slots say, not yet proven, that nothing was written over what the file was made with.
+    static func claimsToBeNew(_ file: Span<UInt8>) -> Bool {
+        guard file.count == byteCount else { return false }
+        for start in [0, slotCount] {
+            let record = file.extracting(start + recordOffset..<start + tagOffset)
+            var reader = ByteReader(record)
+            guard (try? reader.skip(sequenceOffset)) != nil, let sequence = try? reader.uint64(), sequence <= 2
+            else { return false }
+        }
+        return true
+    }
+
     /// Decides between the two slots.
     package static func choose(_ first: Slot, _ second: Slot) throws(RecordFault) -> Reading {
         switch (first, second) {
@@ -182,9 +197,11 @@ extension SecureFolder {
     ///
     /// `known` is what was read under the same hold of the lock, with nothing written since; nil: both slots are read.
     /// `identity` stands beside them and must be one that the slots admit; `identities` may stand there from now on.
+    /// `next` is the instance whose counters they are to be, nil: the same; the other slot then counts for the one before.
     borrowing func writeAttempts(
         _ attempts: Attempts?, over known: AttemptsFile.Reading?, uid: UInt32, instance: [UInt8],
-        beside identity: Digest, admitting identities: [Digest], sealer: borrowing RecordSealer
+        becoming next: [UInt8]? = nil, beside identity: Digest, admitting identities: [Digest],
+        sealer: borrowing RecordSealer
     ) throws(StoreError) {
         let file = try openAttempts(flags: O_RDWR)
         let current: AttemptsFile.Reading
@@ -197,7 +214,7 @@ extension SecureFolder {
         guard current.identities.contains(identity) else { throw .fault(.identity, .rolledBack) }
         let (sequence, overflow) = current.sequence.addingReportingOverflow(1)
         let record = AttemptsRecord(
-            uid: uid, instance: instance, sequence: sequence, attempts: attempts ?? current.attempts,
+            uid: uid, instance: next ?? instance, sequence: sequence, attempts: attempts ?? current.attempts,
             identities: identities)
         guard !overflow, let slot = AttemptsFile.encode(record, sealer: sealer) else { throw .system(errno: EINVAL) }
         do throws(FileFault) {

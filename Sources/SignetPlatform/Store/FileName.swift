@@ -23,7 +23,7 @@ package struct FileName: Sendable {
         FileName(unchecked: terminated.dropLast().map { UInt8(bitPattern: $0) } + Array(".new".utf8))
     }
 
-    /// The name under which a secret file waits to be overwritten.
+    /// The name under which a secret file waits to be overwritten, or a user's folder to be removed.
     var outgoing: FileName {
         FileName(unchecked: terminated.dropLast().map { UInt8(bitPattern: $0) } + Array(".old".utf8))
     }

@@ -107,6 +107,15 @@ package struct SecureFolder: ~Copyable {
         guard unsafe unlinkat(descriptor.raw, name.terminated, 0) == 0 || signet_errno() == ENOENT else { throw .last }
     }
 
+    /// Gives a file or folder another name in this folder, in one step; nothing happens where it is not there.
+    package borrowing func rename(_ name: FileName, to next: FileName) throws(FileFault) {
+        // SAFETY: both names are terminated and outlive the call.
+        guard
+            unsafe renameat(descriptor.raw, name.terminated, descriptor.raw, next.terminated) == 0
+                || signet_errno() == ENOENT
+        else { throw .last }
+    }
+
     /// Overwrites a small file and removes it; nothing happens where it is not there.
     ///
     /// Its name goes first, at once and durably, so that nobody finds half of it; a call that was interrupted is made up

@@ -39,10 +39,19 @@ package enum StoreInspection {
     }
 
     /// Whether there are records of a user whose identity is gone, without which they mean nothing.
+    ///
+    /// Counters in which nothing was counted are none: they come before a first identity, which may be cut off there.
     package static func hasHalfRecord(root: [UInt8], uid: UInt32) -> Bool {
-        let folder = root + Array("/users/\(uid)".utf8)
-        guard look(folder + slash(.identity)) == nil else { return false }
-        return files.contains { look(folder + slash($0)) != nil }
+        let path = root + Array("/users/\(uid)".utf8)
+        guard look(path + slash(.identity)) == nil else { return false }
+        if look(path + slash(.prints)) != nil { return true }
+        guard look(path + slash(.attempts)) != nil else { return false }
+        do throws(FileFault) {
+            let file = try SecureFolder(path: path).read(.attempts, limit: AttemptsFile.byteCount)
+            return !AttemptsFile.claimsToBeNew(file.span)
+        } catch {
+            return true
+        }
     }
 
     /// What keeps the store from being written: `full`, `read-only`, or nothing.

@@ -143,13 +143,26 @@ package struct UserStore: RecordStore, ~Copyable {
     }
 
     package mutating func create(_ identity: IdentityRecord) throws(StoreError) {
-        // The counters come first: without an identity they mean nothing, and an identity without them could not be
-        // used.
-        known = Known()
-        try openFolder(creating: true).createAttempts(
-            Attempts(), uid: uid, instance: identity.instance, identities: [try identity.digest()], sealer: sealer)
+        // A removal that was cut off.
+        do throws(FileFault) { try empty(FileName(number: uid).outgoing) } catch { throw StoreError(.store, error) }
+        let digest = try identity.digest()
+        if let present = try? loadIdentity(), present.instance != identity.instance, (try? loadAttempts()) != nil {
+            // One slot for each of the two, so that at each moment the identity that stands has counters.
+            known = Known()
+            try write(
+                Attempts(), over: nil, of: present.instance, becoming: identity.instance,
+                beside: try present.digest(), admitting: [digest])
+            try write(identity)
+            try write(Attempts(), over: nil, of: identity.instance, beside: digest, admitting: [digest])
+        } else {
+            // The counters come first: without an identity they mean nothing, and an identity without them could not be
+            // used.
+            known = Known()
+            try openFolder(creating: true).createAttempts(
+                Attempts(), uid: uid, instance: identity.instance, identities: [digest], sealer: sealer)
+            try write(identity)
+        }
         attemptsWereTorn = false
-        try write(identity)
     }
 
     package mutating func save(_ identity: IdentityRecord) throws(StoreError) {
@@ -180,13 +193,13 @@ package struct UserStore: RecordStore, ~Copyable {
 
     /// As `SecureFolder.writeAttempts`.
     private borrowing func write(
-        _ attempts: Attempts?, over counters: AttemptsFile.Reading?, of instance: [UInt8], beside identity: Digest,
-        admitting identities: [Digest]
+        _ attempts: Attempts?, over counters: AttemptsFile.Reading?, of instance: [UInt8],
+        becoming next: [UInt8]? = nil, beside identity: Digest, admitting identities: [Digest]
     ) throws(StoreError) {
         try inFolder { (folder, sealer) throws(StoreError) in
             try folder.writeAttempts(
-                attempts, over: counters, uid: uid, instance: instance, beside: identity, admitting: identities,
-                sealer: sealer)
+                attempts, over: counters, uid: uid, instance: instance, becoming: next, beside: identity,
+                admitting: identities, sealer: sealer)
         }
     }
 
@@ -215,23 +228,31 @@ package struct UserStore: RecordStore, ~Copyable {
         heldFolder = nil
         let name = FileName(number: uid)
         do throws(FileFault) {
-            do throws(FileFault) {
-                let folder = try users.folder(name)
-                // The identity first: what is left after a power cut then means nothing.
-                for file in [FileName.identity, .prints, .attempts] {
-                    try folder.remove(file)
-                    try folder.remove(file.temporary)
-                }
-                try folder.sync()
-                try folder.remove(.lock)
-            } catch {
-                guard error == .missing else { throw error }
-            }
-            try users.removeFolder(name)
+            try empty(name.outgoing)
+            // In one step: whoever finds the folder finds all of it.
+            try users.rename(name, to: name.outgoing)
             try users.sync()
+            try empty(name.outgoing)
         } catch {
             throw StoreError(.store, error)
         }
+    }
+
+    /// Removes a folder that is not looked for any more; nothing happens where it is not there.
+    private borrowing func empty(_ name: FileName) throws(FileFault) {
+        do throws(FileFault) {
+            let folder = try users.folder(name)
+            for file in [FileName.identity, .prints, .attempts] {
+                try folder.remove(file)
+                try folder.remove(file.temporary)
+            }
+            try folder.remove(.lock)
+        } catch {
+            if error == .missing { return }
+            throw error
+        }
+        try users.removeFolder(name)
+        try users.sync()
     }
 
     /// Gives records that are of the same uid but another name the present name; an administrator's decision.

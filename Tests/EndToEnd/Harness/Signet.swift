@@ -104,7 +104,7 @@ enum Signet {
         return try PAMStack.with("signet-test", auth: auth) { try body("signet-test") }
     }
 
-    private static func environment(of user: User) -> [String: String] {
+    static func environment(of user: User) -> [String: String] {
         Child.environment.merging(["SUDO_UID": "\(user.uid)", "SUDO_USER": user.name]) { $1 }
     }
 }
