@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -51,6 +52,7 @@ void faults_name(unsigned long long number, unsigned long long second, unsigned 
     if (number == SYS_socket && (second & 0xf) == SOCK_DGRAM) more = "-datagrams";
     if (number == SYS_fcntl && (second == F_SETLK || second == F_SETLKW || second == F_GETLK)) more = "-lock";
     if (number == SYS_fcntl && (second == F_DUPFD || second == F_DUPFD_CLOEXEC)) more = "-dup";
+    if (number == SYS_ioctl && second == TIOCGPGRP) more = "-group";
     if (found) snprintf(name, capacity, "%s%s", found, more);
     else snprintf(name, capacity, "call-%llu", number);
 }

@@ -164,6 +164,7 @@ static void describe(struct process *process, const char *name, const struct ptr
         ssize_t length = readlink(path, text, TEXT / 2);
         text[length < 0 ? 0 : length] = 0;
         describe_socket(process->thread, text);
+        if (strcmp(name, "ioctl") == 0) snprintf(text + strlen(text), TEXT / 4, " request %#llx", arguments[1]);
     }
     for (char *place = text; *place; place++) {
         if (*place == '\n') *place = ' ';

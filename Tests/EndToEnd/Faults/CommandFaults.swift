@@ -14,7 +14,7 @@ enum Changed {
             let store = try StoreCopy()
             var scenario = command("change of the PIN", ["pin", "change", "--user", asked.user.name])
             scenario.prepare = { try store.putBack() }
-            scenario.person = FaultPerson.types([Signet.pin, Changed.pin, Changed.pin])
+            scenario.person = FaultPerson.types(Signet.pin, others: [("New PIN", Changed.pin)])
             scenario.after = { outcome in
                 let works = try [Signet.pin, Changed.pin].map { pin in
                     try PAMHost.run(asked.service, asked.user.name, answers: [pin]).rounds.last?.code == 0
@@ -61,7 +61,7 @@ enum Changed {
                 alice.reader.forget()
                 try store.putBack()
             }
-            scenario.person = FaultPerson.types([Enrolled.pin])
+            scenario.person = FaultPerson.types(Enrolled.pin)
             scenario.after = { outcome in
                 let status = try alice.status().fingerprint
                 let isDone = status.fingers.isEmpty
@@ -125,8 +125,8 @@ extension FaultPerson {
             let prompts = [
                 "PIN: ", "over the reader, again and again.", "Touch once more to confirm.", "Lift your finger",
             ]
-            while let prompt = try? terminal.waitForAny(prompts, within: 30) {
-                switch prompt.index {
+            while let prompt = waitForPrompt(terminal, prompts) {
+                switch prompt {
                 case 0:
                     waitForNoEcho(terminal)
                     try? terminal.type(line: Enrolled.pin)

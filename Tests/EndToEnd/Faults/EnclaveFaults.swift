@@ -13,7 +13,7 @@ struct EnclaveFaults {
         try MachineTPM.bound { _, user in
             try Asked.stack { service in
                 // Never an older store: the TPM's counter would know it.
-                try Asked(service: service, user: user).scenario(name, mayGrant: mayGrant, answers: [answer]).sweep()
+                try Asked(service: service, user: user).scenario(name, mayGrant: mayGrant, pin: answer).sweep()
             }
         }
     }

@@ -63,7 +63,8 @@ enum Fault: Equatable, CustomStringConvertible {
         ),
         (["read", "pread64", "readv"], errors(EIO, EINTR, EAGAIN) + [.short, .end, .lasting(EIO)]),
         (["getdents64"], errors(EIO, ENOMEM) + [.end]),
-        (["write", "pwrite64", "writev"], errors(ENOSPC, EIO, EINTR, EAGAIN) + [.short, .lasting(ENOSPC)]),
+        (["write", "writev"], errors(ENOSPC, EIO, EINTR, EAGAIN) + [.short]),
+        (["pwrite64"], errors(ENOSPC, EIO, EINTR, EAGAIN) + [.short, .lasting(ENOSPC)]),
         (["fsync", "fdatasync"], errors(EIO, ENOSPC)),
         (
             [
@@ -88,6 +89,8 @@ enum Fault: Equatable, CustomStringConvertible {
         // Every kernel since 3.17 has it, and it has no other error for who asks it as libsodium does (getrandom(2)).
         (["getrandom"], errors(EINTR)),
         (["ioctl"], errors(EIO, EINTR)),
+        // Who has the terminal is not answered when it was hung up, and then for ever (tty_ioctl(4)).
+        (["ioctl-group"], [.lasting(EIO)]),
         (
             [
                 "stat", "lstat", "fstat", "newfstatat", "statx", "access", "faccessat", "faccessat2", "readlink",

@@ -14,7 +14,19 @@ struct FaultOutcome {
 
     var isGranted: Bool { code == 0 }
 
-    private static let helpersEnds = [Int(SIGKILL), Int(SIGALRM)]
+    /// Whether the fault is what a terminal answers that was hung up (tty_ioctl(4), read(2)): it shows nothing any more.
+    private var hangsUp: Bool {
+        report.hits.contains { $0.call == "ioctl-group" || $0.call == "read" && $0.target == "/dev/tty" }
+    }
+
+    /// Whether the fault is that the terminal did not take what was written.
+    private var isMute: Bool { report.hits.contains { $0.call == "write" && $0.target == "/dev/tty" } }
+
+    /// Whether it is how a helper that misbehaves or waits too long is ended, or a program by Ctrl-C.
+    private func isOrderly(_ death: (part: String, signal: Int)) -> Bool {
+        if death.part != "module" { return [Int(SIGKILL), Int(SIGALRM)].contains(death.signal) }
+        return death.signal == Int(SIGINT) && journal.contains { $0.contains("reason=cancelled") }
+    }
 
     /// What is wrong with it, where a run without fault is known; empty where nothing is.
     ///
@@ -22,8 +34,7 @@ struct FaultOutcome {
     func complaints(quiet: FaultOutcome, mayGrant: Bool, deadline: Int) -> [String] {
         var found: [String] = []
         if isGranted, !mayGrant { found.append("GRANTED") }
-        // A helper that does not behave is killed by the module, and one that waits too long ends by its own alarm.
-        for death in report.deaths where death.part == "module" || !FaultOutcome.helpersEnds.contains(death.signal) {
+        for death in report.deaths where !isOrderly(death) {
             found.append("\(death.part) died of signal \(death.signal)")
         }
         if lines.contains(where: { line in [Signet.pin, Changed.pin].contains { line.contains($0) } }) {
@@ -31,19 +42,18 @@ struct FaultOutcome {
         }
         if report.hung || milliseconds > deadline { found.append("took \(milliseconds) ms") }
         for part in report.left { found.append("\(part) outlives the program") }
-        // Where the very call that puts something back is refused, nobody can put it back.
-        for name in left where !quiet.left.contains(name) { found.append("left \(name)") }
-        guard !isGranted, mayGrant else { return found }
-        if sentences(beside: quiet).isEmpty { found.append("refused without a sentence") }
-        let isJournals = report.hits.contains {
-            $0.call == "socket-datagrams" || $0.target.hasSuffix(" datagrams")
+        for name in left where !quiet.left.contains(name) && !(hangsUp && name == "modes") {
+            found.append("left \(name)")
         }
+        guard !isGranted, mayGrant else { return found }
+        if sentences(beside: quiet).isEmpty, !hangsUp, !isMute { found.append("refused without a sentence") }
+        let isJournals = report.hits.contains { $0.call == "socket-datagrams" || $0.target.hasSuffix(" datagrams") }
         if journal.isEmpty, !isJournals { found.append("refused without a line in the journal") }
         return found
     }
 
     /// What the person reads that is not there without a fault.
     func sentences(beside quiet: FaultOutcome) -> [String] {
-        lines.filter { $0.contains(" ") && !quiet.lines.contains($0) }
+        lines.filter { $0.contains(" ") && !$0.hasPrefix("round ") && !quiet.lines.contains($0) }
     }
 }

@@ -18,7 +18,7 @@ import Testing
         return path
     }
 
-    // Would catch a proof that does not see a program which takes a file that it cannot read for one that forbids nothing.
+    // Would catch a proof that overlooks a program which takes a file that it cannot read for one that forbids nothing.
     @Test func aFailureThatLetsInIsFound() throws {
         let path = try file("forbidden\n")
         let found = try summary("read word < \(path); [ \"$word\" != forbidden ]", mayGrant: false)

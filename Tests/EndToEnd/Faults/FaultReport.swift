@@ -38,7 +38,8 @@ struct FaultReport {
 
     /// Each way in which each call that was counted can fail, in the order of their names.
     ///
-    /// A helper's libraries look at hundreds of files: there each call fails in one way, and the ways take turns, which begin at `turn`.
+    /// A helper's libraries look at hundreds of files: there each call fails in one way, and the ways take turns, which
+    /// begin at `turn`.
     func points(turn: Int) throws -> [FaultPoint] {
         var points: [FaultPoint] = []
         for (call, count) in counts.sorted(by: { ($0.call.part, $0.call.name) < ($1.call.part, $1.call.name) }) {

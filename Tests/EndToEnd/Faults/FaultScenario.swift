@@ -2,7 +2,9 @@ import Glibc
 import Proof
 import Testing
 
-/// A program, what a person does at it, and what must hold afterwards: run once without a fault, and then once for each call that can fail.
+/// A program, what a person does at it, and what must hold afterwards.
+///
+/// It is run once without a fault, and then once for each call that can fail.
 struct FaultScenario {
     let name: String
     /// Whether it succeeds where nothing fails.
@@ -40,8 +42,8 @@ struct FaultScenario {
         let code = try terminal.finish(within: Double(deadline) / 1000 + 10)
         let taken = monotonicMilliseconds() - start
         var left: [String] = []
-        if hasMarks { left = (try? PAMHost(report: terminal.transcript).rounds.last?.left) ?? ["no report"] }
-        if !hasMarks, try terminal.modes != terminal.modesAtStart { left.append("modes") }
+        if hasMarks { left = (try? PAMHost(report: terminal.transcript).rounds.last?.left) ?? [] }
+        if try terminal.modes != terminal.modesAtStart, !left.contains("modes") { left.append("modes") }
         // What was sent before the program ended is there already; the listener's thread may still have to read it.
         let end = monotonicMilliseconds() + 200
         while code != 0, journal.lines.count == before, monotonicMilliseconds() < end { usleep(2000) }

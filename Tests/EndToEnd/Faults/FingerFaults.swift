@@ -3,8 +3,8 @@ import Testing
 
 /// Each call of the shipped module and of its reader helper fails in turn while a finger is asked for.
 @Suite(.serialized, .inWorld, .withProduct, .traced) struct FingerFaults {
-    // Would catch a failed call in the module, in the start of the helper or in the helper that shuts out without a word, hangs, or leaves
-    // a helper behind.
+    // Would catch a failed call in the module, in the start of the helper or in the helper that shuts out without a word,
+    // hangs, or leaves a helper behind.
     @Test func aRightFinger() throws {
         try Touched.with { try $0.scenario("right finger", mayGrant: true, finger: Enrolled.finger).sweep() }
     }
