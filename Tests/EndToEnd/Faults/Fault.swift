@@ -48,7 +48,8 @@ enum Fault: Equatable, CustomStringConvertible {
 
     /// Calls that cannot fail for a correct caller, or have no effect: they end the process, or ask who it is.
     static let never: Set<String> = [
-        "alarm", "arch_prctl", "clock_getres", "clock_gettime", "exit", "exit_group", "futex", "getegid", "geteuid",
+        "alarm", "arch_prctl", "capget", "clock_getres", "clock_gettime", "exit", "exit_group", "futex", "getegid",
+        "geteuid",
         "getgid", "getpgrp", "getpid", "getppid", "getresgid", "getresuid", "gettid", "gettimeofday", "getuid",
         "membarrier",
         "restart_syscall", "rseq", "rt_sigaction", "rt_sigpending", "rt_sigprocmask", "rt_sigreturn", "sched_yield",
@@ -101,7 +102,8 @@ enum Fault: Equatable, CustomStringConvertible {
         (["pidfd_send_signal", "kill", "tgkill", "tkill"], errors(ESRCH, EPERM)),
         (
             [
-                "prctl", "prlimit64", "setrlimit", "setgroups", "setresuid", "setresgid", "setuid", "seccomp", "setsid",
+                "capset", "prctl", "prlimit64", "setrlimit", "setgroups", "setresuid", "setresgid", "setuid", "seccomp",
+                "setsid",
                 "sched_setattr", "sched_getattr", "unshare", "mount", "umount2", "setpgid",
             ], errors(EPERM)
         ),

@@ -17,6 +17,8 @@ struct FaultScenario {
     var boot: BootShift?
     /// Milliseconds after which it must have ended, whatever failed.
     var deadline = 20_000
+    /// Whether what is refused has to be in the journal: who only looks at something reads it at the terminal.
+    var journals = true
     /// How many points the short form tries.
     var few = 12
     /// Puts everything into the state from which it begins.
@@ -75,7 +77,8 @@ struct FaultScenario {
         summary.wrong += try after(quiet)
         for point in try chosen(quiet.report.points(turn: name.utf8.count)) {
             let outcome = try run(point, journal: journal)
-            var complaints = outcome.complaints(quiet: quiet, mayGrant: mayGrant, deadline: deadline)
+            var complaints = outcome.complaints(
+                quiet: quiet, mayGrant: mayGrant, deadline: deadline, journals: journals)
             complaints += try after(outcome)
             summary.points += 1
             if outcome.report.hits.isEmpty {
