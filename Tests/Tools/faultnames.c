@@ -16,7 +16,7 @@ static const struct {
     unsigned long long number;
     const char *name;
 } names[] = {
-    CALL(access), CALL(alarm), CALL(arch_prctl), CALL(bind), CALL(brk), CALL(capget), CALL(capset), CALL(chdir), CALL(chmod), CALL(chown),
+    CALL(accept), CALL(accept4), CALL(access), CALL(alarm), CALL(arch_prctl), CALL(bind), CALL(brk), CALL(capget), CALL(capset), CALL(chdir), CALL(chmod), CALL(chown),
     CALL(clock_getres), CALL(clock_gettime), CALL(clock_nanosleep), CALL(clone), CALL(clone3), CALL(close),
     CALL(close_range), CALL(connect), CALL(dup), CALL(dup2), CALL(dup3), CALL(epoll_create1), CALL(epoll_ctl),
     CALL(epoll_pwait), CALL(epoll_wait), CALL(eventfd2), CALL(execve), CALL(exit), CALL(exit_group), CALL(faccessat),

@@ -84,6 +84,7 @@ enum Fault: Equatable, CustomStringConvertible {
         (["socket", "socket-datagrams", "socketpair", "pipe2", "eventfd2", "epoll_create1", "signalfd4"], files),
         (["timerfd_create", "inotify_init1", "memfd_create", "pidfd_open"], files + errors(ENOSYS)),
         (["connect"], errors(ECONNREFUSED, EAGAIN, EINTR)),
+        (["accept", "accept4"], errors(EMFILE, EINTR)),
         (["sendto", "sendmsg"], errors(EPIPE, ENOBUFS, EAGAIN, EINTR) + [.short]),
         (["recvfrom", "recvmsg"], errors(ECONNRESET, EAGAIN, EINTR, ENOMEM) + [.end]),
         (["poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait"], errors(EINTR, ENOMEM, EINVAL) + [.end]),

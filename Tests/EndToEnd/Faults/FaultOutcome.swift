@@ -24,14 +24,12 @@ struct FaultOutcome {
 
     private static let memory: Set<String> = ["brk", "mmap", "mprotect", "mremap", "munmap", "clone", "clone3"]
 
-    /// Whether it is how a helper that misbehaves or waits too long is ended, or a program by Ctrl-C.
+    /// Whether it is how a helper that misbehaves or waits too long is ended.
     private func isOrderly(_ death: (part: String, signal: Int)) -> Bool {
-        if death.part != "module" {
-            // GLib ends a process that is refused memory or a thread (g_malloc, g_thread_new), and tpm2-tss forgets to ask.
-            let isShort = report.hits.contains { $0.part == death.part && FaultOutcome.memory.contains($0.call) }
-            return isShort || [Int(SIGKILL), Int(SIGALRM)].contains(death.signal)
-        }
-        return death.signal == Int(SIGINT) && journal.contains { $0.contains("reason=cancelled") }
+        guard death.part != "module" else { return false }
+        // GLib ends a process that is refused memory or a thread (g_malloc, g_thread_new), and tpm2-tss forgets to ask.
+        let isShort = report.hits.contains { $0.part == death.part && FaultOutcome.memory.contains($0.call) }
+        return isShort || [Int(SIGKILL), Int(SIGALRM)].contains(death.signal)
     }
 
     /// What is wrong with it, where a run without fault is known; empty where nothing is.
@@ -49,7 +47,9 @@ struct FaultOutcome {
         }
         if report.hung || milliseconds > deadline { found.append("took \(milliseconds) ms") }
         for part in report.left { found.append("\(part) outlives the program") }
-        for name in left where !quiet.left.contains(name) && !(hangsUp && name == "modes") {
+        // What has no foreground any more has no modes either.
+        let isGone = report.hits.contains { $0.call == "ioctl-group" }
+        for name in left where !quiet.left.contains(name) && !(isGone && name == "modes") {
             found.append("left \(name)")
         }
         guard !isGranted, mayGrant else { return found }

@@ -15,7 +15,7 @@ enum FaultPerson {
                 let index = min(prompt, others.count)
                 waitForNoEcho(terminal)
                 given[index] += 1
-                if given[index] > 3 { return try terminal.type("\u{3}") }
+                if given[index] > 3 { return try terminal.type("\u{4}") }
                 try? terminal.type(line: index < others.count ? others[index].answer : pin)
             }
         }
@@ -25,13 +25,16 @@ enum FaultPerson {
     static func touches(_ finger: String, on reader: VirtualReader) -> (Terminal) throws -> Void {
         { terminal in
             // A prompt that only begins with "PIN: " offers a touch when the reader is open.
-            let prompts = [Offer.touch, Offer.refused, "ype your PIN", "): ", "Password: "]
+            let prompts = [
+                Offer.touch, Offer.refused, "press Enter and touch the reader: ", "ype your PIN", "): ", "Password: ",
+            ]
             while let prompt = waitForPrompt(terminal, prompts) {
-                if prompt < 2 {
+                if prompt < 3 {
+                    if prompt == 2 { try? terminal.type(line: "") }
                     _ = try? reader.send("SCAN \(finger)", within: 2)
                 } else {
                     waitForNoEcho(terminal)
-                    try? terminal.type("\u{3}")
+                    try? terminal.type("\u{4}")
                 }
             }
         }
@@ -39,11 +42,11 @@ enum FaultPerson {
 
     /// The place in the list of the prompt that comes first; nil at the program's end.
     ///
-    /// Who is asked nothing for a long time, because the question got lost, presses Ctrl-C.
+    /// Who is asked nothing for a long time, because the question got lost, presses Ctrl-D, which ends a program's own field without a signal, too.
     static func waitForPrompt(_ terminal: Terminal, _ prompts: [String]) -> Int? {
         if let prompt = try? terminal.waitForAny(prompts, within: 9) { return prompt.index }
         guard !terminal.isOver else { return nil }
-        try? terminal.type("\u{3}")
+        try? terminal.type("\u{4}")
         return try? terminal.waitForAny(prompts, within: 30).index
     }
 
