@@ -48,6 +48,9 @@ struct process {
     /// What the call that it is in is to answer in place of its own answer.
     int replaces;
     long answer;
+    /// Whether arguments were changed, and what they were: the C library may look at them again.
+    int has_changed;
+    unsigned long long first, third;
 };
 
 struct call {
@@ -174,7 +177,7 @@ static void describe(struct process *process, const char *name, const struct ptr
 /// Counts a call that begins, and lets it fail where it is the one.
 static void begins(struct process *process, const struct ptrace_syscall_info *info) {
     char name[sizeof calls->name], text[TEXT];
-    process->replaces = 0;
+    process->replaces = process->has_changed = 0;
     if (info->entry.nr == SYS_prctl && info->entry.args[0] == FAULTS_MARK) {
         process->armed = (int)info->entry.args[1];
         return;
@@ -193,13 +196,16 @@ static void begins(struct process *process, const struct ptrace_syscall_info *in
     describe(process, name, info, text);
     struct user_regs_struct registers;
     if (ptrace(PTRACE_GETREGS, process->thread, NULL, &registers) != 0) return;
+    process->first = registers.rdi, process->third = registers.rdx;
     if (strcmp(wanted_fault, "short") == 0) {
         // A half of one byte would be the end.
         if (registers.rdx < 2) return;
         registers.rdx /= 2;
+        process->has_changed = 1;
     } else if (strcmp(name, "brk") == 0) {
         // Its failure is the break as it was.
         registers.rdi = 0;
+        process->has_changed = 1;
     } else {
         process->replaces = 1;
         process->answer = strcmp(wanted_fault, "end") == 0 ? 0 : -atol(wanted_fault);
@@ -211,11 +217,12 @@ static void begins(struct process *process, const struct ptrace_syscall_info *in
 }
 
 static void ends(struct process *process) {
-    if (!process->replaces) return;
+    if (!process->replaces && !process->has_changed) return;
     struct user_regs_struct registers;
-    process->replaces = 0;
     if (ptrace(PTRACE_GETREGS, process->thread, NULL, &registers) != 0) return;
-    registers.rax = (unsigned long long)process->answer;
+    if (process->replaces) registers.rax = (unsigned long long)process->answer;
+    if (process->has_changed) registers.rdi = process->first, registers.rdx = process->third;
+    process->replaces = process->has_changed = 0;
     ptrace(PTRACE_SETREGS, process->thread, NULL, &registers);
 }
 

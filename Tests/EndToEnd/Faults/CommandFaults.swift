@@ -99,7 +99,6 @@ enum Changed {
             }
             // A reason for closed fingers must be given, whatever it is; other than that, nothing may be missing.
             var scenario = command("status", ["status", "--user", alice.user.name, "--json"])
-            scenario.journals = false
             scenario.after = { outcome in
                 let text = outcome.lines.joined()
                 // An unread slot may have held a failure: then one more is counted.
@@ -118,7 +117,7 @@ enum Changed {
     ) -> FaultScenario {
         FaultScenario(
             name: name, mayGrant: true, command: ["/usr/bin/signet"] + arguments, hasMarks: false,
-            environment: environment)
+            environment: environment, journals: false)
     }
 }
 

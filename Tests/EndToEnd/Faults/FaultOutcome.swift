@@ -27,7 +27,7 @@ struct FaultOutcome {
     /// Whether it is how a helper that misbehaves or waits too long is ended.
     private func isOrderly(_ death: (part: String, signal: Int)) -> Bool {
         guard death.part != "module" else { return false }
-        // GLib ends a process that is refused memory or a thread (g_malloc, g_thread_new), and tpm2-tss forgets to ask.
+        // GLib ends a process that is refused memory or a thread (g_malloc, g_thread_new).
         let isShort = report.hits.contains { $0.part == death.part && FaultOutcome.memory.contains($0.call) }
         return isShort || [Int(SIGKILL), Int(SIGALRM)].contains(death.signal)
     }

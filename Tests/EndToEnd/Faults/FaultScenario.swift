@@ -17,10 +17,12 @@ struct FaultScenario {
     var boot: BootShift?
     /// Milliseconds after which it must have ended, whatever failed.
     var deadline = 20_000
-    /// Whether what is refused has to be in the journal: who only looks at something reads it at the terminal.
+    /// Whether what is refused has to be in the journal: who runs a command reads at the terminal why it was not done.
     var journals = true
     /// How many points the short form tries.
-    var few = 4
+    var few = 3
+    /// What all points begin with that are tried, as the tracer takes them; empty: all are.
+    var only = ""
     /// What was wrong once: the first and the last of these are in the short form, too.
     var known: [(call: String, fault: Fault)] = []
     /// Puts everything into the state from which it begins.
@@ -116,7 +118,8 @@ struct FaultScenario {
     }
 
     /// The one that SIGNET_FAULT names, as `module:pwrite64:2:28`; else all, or a sample.
-    private func chosen(_ points: [FaultPoint]) -> [FaultPoint] {
+    private func chosen(_ all: [FaultPoint]) -> [FaultPoint] {
+        let points = all.filter { $0.argument.hasPrefix(only) }
         if let one = getenv("SIGNET_FAULT").map({ String(cString: $0) }) {
             return points.filter { $0.argument.hasPrefix(one) }
         }

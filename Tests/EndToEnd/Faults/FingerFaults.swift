@@ -19,7 +19,10 @@ import Testing
         try Touched.with { touched in
             let text = try File.read(Touched.configuration) + "finger = no\n"
             try File.replaced(Touched.configuration, with: text) {
-                try touched.scenario("right finger, switched off", mayGrant: false, finger: Enrolled.finger).sweep()
+                var scenario = touched.scenario(
+                    "right finger, switched off", mayGrant: false, finger: Enrolled.finger)
+                scenario.after = { _ in try touched.next() }
+                try scenario.sweep()
             }
         }
     }
