@@ -34,7 +34,7 @@ struct ModuleCall {
         for word in arguments.unknown { journal.record(.argumentUnknown(word)) }
         if let unreadable {
             journal.record(.storeRefused(errno: unreadable.errno))
-            return .refused(.recordUnusable)
+            return refuseUnread(Asked(user: userName, service: service), &journal)
         }
 
         // The account's own name, not the typed one: some name services take "ALICE" for alice.
@@ -75,6 +75,17 @@ struct ModuleCall {
         let verdict = Verdict.refused(.background)
         journal.record(.authentication(verdict: verdict, attempts: nil))
         ControllingTerminal()?.sayFromBackground(Notice.backgroundJob.text(asked))
+        return verdict
+    }
+
+    /// Who the user is could not be read: nobody is asked, and nothing is known of a record.
+    private func refuseUnread(_ asked: Asked, _ journal: inout SyslogJournal) -> Verdict {
+        let verdict = Verdict.refused(.recordUnusable)
+        journal.record(.authentication(verdict: verdict, attempts: nil))
+        // SAFETY: the conversation is called within this call only, while the handle is valid.
+        var person = unsafe PAMConversation(
+            pam.conversation(), asked, field: nil, silent: silent, tellsThroughConversation: arguments.conversationOnly)
+        person.tell(.systemFault)
         return verdict
     }
 

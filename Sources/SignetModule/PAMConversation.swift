@@ -36,12 +36,15 @@ internal import SignetSecrets
     ) {
         unsafe self.conversation = conversation
         self.asked = asked
-        self.terminal = ControllingTerminal()
+        let terminal = ControllingTerminal()
+        // The program sits at a terminal, which could not be opened: a refusal is told nevertheless.
+        let isCutOff = terminal == nil && style != nil
+        self.terminal = terminal
         self.style = style
         self.hasKeypad = style?.keypad ?? false
         if let style { self.field = TerminalField(style) } else { self.field = nil }
         self.silent = silent
-        self.tellsThroughConversation = tellsThroughConversation
+        self.tellsThroughConversation = tellsThroughConversation || isCutOff
     }
 
     /// Whether a person can be asked to touch, and be told why.
@@ -52,13 +55,22 @@ internal import SignetSecrets
 
     mutating func ask(_ prompt: Prompt) throws(ConversationError) -> SecretBytes {
         let text = label(of: prompt)
-        if show(prompt, text), let answer = try field?.awaitAnswer(orEmpty: prompt == .pinOrTouch) { return answer }
+        if show(prompt, text), let answer = try awaitAnswer(to: prompt) { return answer }
         var response: UnsafeMutablePointer<pam_response>?
         guard let code = unsafe converse(PAM_PROMPT_ECHO_OFF, text, &response) else { throw .unusable }
         return try unsafe PAMConversation.take(response, code: code)
     }
 
     // MARK: The field
+
+    /// What is typed at the open field; nil where it can be used no further, and the program's own has to do.
+    private mutating func awaitAnswer(to prompt: Prompt) throws(ConversationError) -> SecretBytes? {
+        do throws(ConversationError) { return try field?.awaitAnswer(orEmpty: prompt == .pinOrTouch) } catch {
+            guard error == .unusable else { throw error }
+            field = nil
+            return nil
+        }
+    }
 
     /// Opens the field with this text, or puts it before what was typed already; false where there is no field.
     private mutating func show(_ prompt: Prompt, _ text: String) -> Bool {

@@ -8,7 +8,9 @@ internal import CPlatform
         // Nor may a limit on the size of files (RLIMIT_FSIZE): write(2) answers EFBIG then, which is told as any failure.
         signet_ignore_signal(SIGXFSZ)
         signet_crash_quietly()
-        let done = run(Array(CommandLine.arguments.dropFirst()))
+        // Swift finds them by way of /proc. Without them this would be another command, which does nothing and says yes.
+        let words = CommandLine.arguments
+        let done = words.isEmpty ? refuseWithoutArguments() : run(Array(words.dropFirst()))
         exit(Output.settled(done).rawValue)
     }
 
@@ -25,6 +27,11 @@ internal import CPlatform
             // SAFETY: the literal is a terminated string.
             _ = unsafe signet_openat(AT_FDCWD, "/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY, 0)
         }
+    }
+
+    private static func refuseWithoutArguments() -> ExitCode {
+        Output.message("its arguments cannot be read", hint: "try again, and see that /proc is mounted")
+        return .no
     }
 
     /// Does what the arguments ask for.

@@ -28,6 +28,9 @@ package struct TerminalField: FieldWatch, ~Copyable {
     /// The key that interrupts a job was pressed.
     var isInterrupted = false
 
+    /// The field ended since it could not be waited at or its memory was refused, and nobody cancelled.
+    private var hasFailed = false
+
     /// A key was refused since the field was drawn last.
     var rings = false
 
@@ -93,6 +96,7 @@ package struct TerminalField: FieldWatch, ~Copyable {
         guard phase == .closed, let text = SealedText() else { return false }
         guard screen.take() else { return false }
         self.text = consume text
+        hasFailed = false
         usesKeypad = style.keypad
         begin(label)
         return true
@@ -118,8 +122,10 @@ package struct TerminalField: FieldWatch, ~Copyable {
         }
         var answer: SecretBytes?
         if event == .answered { answer = text?.take() }
+        let hasFailed = hasFailed
         close()
         switch event {
+        case _ where hasFailed: throw .unusable
         case .answered:
             guard let taken = answer.take() else { throw .unusable }
             return taken
@@ -190,6 +196,8 @@ package struct TerminalField: FieldWatch, ~Copyable {
         // SAFETY: the array lives through the call, which is told its length.
         let ready = unsafe poll(&sources, nfds_t(sources.count), patience)
         // A wait that cannot be done at all would turn for ever.
-        if ready < 0, signet_errno() != EINTR { finish(.cancelled) }
+        guard ready < 0, signet_errno() != EINTR else { return }
+        hasFailed = true
+        finish(.timedOut)
     }
 }

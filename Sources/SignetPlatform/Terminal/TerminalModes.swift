@@ -11,6 +11,9 @@ struct TerminalModes {
     /// back, these are the person's.
     private var owed: termios?
 
+    /// How often the terminal is asked to take modes.
+    private static let attempts = 3
+
     /// Whether there are modes to go back to.
     var areTaken: Bool { before != nil }
 
@@ -72,8 +75,12 @@ struct TerminalModes {
     private borrowing func set(_ modes: termios, _ raw: Int32) -> Bool {
         var modes = modes
         _ = tcflush(raw, TCIFLUSH)
-        // SAFETY: `modes` is ours and outlives the call.
-        guard unsafe tcsetattr(raw, TCSANOW, &modes) == 0 else { return false }
+        // A line whose driver fails once, or whose wait was interrupted, must not stay without echo for the person.
+        for attempt in 1...TerminalModes.attempts {
+            // SAFETY: `modes` is ours and outlives the call.
+            if unsafe tcsetattr(raw, TCSANOW, &modes) == 0 { break }
+            if attempt == TerminalModes.attempts { return false }
+        }
         // Once more: a key between the two calls belongs to nobody.
         _ = tcflush(raw, TCIFLUSH)
         return true
