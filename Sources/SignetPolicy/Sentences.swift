@@ -32,6 +32,8 @@ extension Prompt {
 /// What a person is told.
 package enum Notice: Equatable, Sendable {
     case touchTheReader
+    /// The machine slept; the reader is opened anew.
+    case readerWakes
     case notRecognised
     case retry(RetryReason)
     /// Tries left where two or fewer are left before a wait or the end.

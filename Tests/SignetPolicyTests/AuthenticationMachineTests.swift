@@ -8,7 +8,7 @@ import Testing
     static let outcomes: [Machine.FingerOutcome] =
         [
             .matched, .failed, .notTouched(interrupted: true), .notTouched(interrupted: false), .readerFailed(.removed),
-            .interrupted,
+            .interrupted, .slept(fingerSeen: false), .slept(fingerSeen: true), .cancelIgnored,
         ] + fieldEvents.flatMap { [.setAside($0, fingerSeen: false), .setAside($0, fingerSeen: true)] }
     static let fieldEvents: [FieldEvent] = [.answered, .cancelled, .timedOut, .left]
     static let lockouts: [PINLockout] = [.waiting(seconds: 60), .disabled, .shareUsedUp]
