@@ -9,6 +9,11 @@ where
 {
     /// Opens the reader that holds the user's prints and opens; one that does not is passed over.
     mutating func openReader() throws(LedgerFailure) -> AuthenticationEvent {
+        // One that was open when the machine fell asleep.
+        if session != nil {
+            sensor.close()
+            session = nil
+        }
         if let known = records.take() { return try openReader(known.state, known.set) }
         guard let state = try ledger.load() else { return .unusable(damaged: true) }
         guard let set = ledger.readablePrints() else { return .fingerClosed(.notApproved) }

@@ -73,7 +73,8 @@ extension SensorClient {
     /// Whether the reader may only be waking up; where its time is over, the sleep is the reason.
     private mutating func mayComeBack(_ stop: SensorStop) throws(SensorStop) -> Bool {
         switch stop {
-        case .problem(.slept), .problem(.busy), .problem(.unsupported), .problem(.virtualRefused), .setAside: return false
+        case .problem(.slept), .problem(.busy), .problem(.unsupported), .problem(.virtualRefused), .setAside:
+            return false
         case .problem:
             _ = hasSlept()
             guard let waking else { return false }

@@ -11,7 +11,9 @@ import Testing
     }
 
     /// Catches a sleep that is overlooked, and a program that was kept from the processor, or waited for, taken for one.
-    @Test(arguments: [(0 as Int64, false), (1_000_000, true), (3_600_000_000_000, true)], [0 as Int64, 86_400_000_000_000])
+    @Test(
+        arguments: [(0 as Int64, false), (1_000_000, true), (3_600_000_000_000, true)],
+        [0 as Int64, 86_400_000_000_000])
     func aSleepIsWhatLiesBetweenTheClocks(sleep: (Int64, Bool), before: Int64) {
         let second: Int64 = 1_000_000_000
         let meter = SleepMeter(reading(monotonic: 5 * second, asleep: before))

@@ -43,7 +43,7 @@ extension SensorTests {
         /// Catches the same for chips whose recordings Debian has.
         @Test(
             .enabled(if: obstacle == nil, Comment(rawValue: obstacle ?? "")),
-            arguments: [("fpcmoc", 3), ("goodixmoc", 2)])
+            arguments: [("fpcmoc", 3), ("goodixmoc", 0)])
         func aFetchedChipsWholeLife(name: String, retries: Int) throws {
             try wholeLife(name, retries: retries)
         }

@@ -26,7 +26,9 @@ extension SensorTests {
         }
 
         /// A touch of a helper that says this once it is armed; the machine has slept when it is awaited.
-        private func touch(_ events: [SensorEvent], _ ending: String = "exec sleep 30", seconds: Int = 20) throws -> Touch {
+        private func touch(_ events: [SensorEvent], _ ending: String = "exec sleep 30", seconds: Int = 20) throws
+            -> Touch
+        {
             let stage = try Stage()
             var sensor = client(try stage.standIn(Self.opened + [.armed] + events, ending))
             try open(&sensor)
