@@ -9,6 +9,11 @@ where
 {
     /// Opens the reader that holds the user's prints and opens; one that does not is passed over.
     mutating func openReader() throws(LedgerFailure) -> AuthenticationEvent {
+        // One that was open when the machine fell asleep.
+        if session != nil {
+            sensor.close()
+            session = nil
+        }
         if let known = records.take() { return try openReader(known.state, known.set) }
         guard let state = try ledger.load() else { return .unusable(damaged: true) }
         guard let set = ledger.readablePrints() else { return .fingerClosed(.notApproved) }
@@ -21,7 +26,9 @@ where
         let present: [ReaderDescription]
         do throws(SensorStop) { present = try sensor.readers(beside: &person) } catch {
             switch error {
-            case .problem(let problem): return .fingerClosed(.readerNotAvailable(problem))
+            case .problem(let problem):
+                note(problem)
+                return .fingerClosed(.readerNotAvailable(problem))
             case .setAside(let event): return setAside(event)
             }
         }
@@ -68,8 +75,16 @@ where
         }
         if closure == nil, problem == .busy, let holder = sensor.holder { person.readerIsHeld(by: holder) }
         // A reader that is where it should be and does not open says more than one that is elsewhere.
-        let reason = closure ?? problem.map { .readerNotAvailable($0) } ?? passedOver
-        return .fingerClosed(reason ?? .readerNotAvailable(.noReader))
+        if let known = closure ?? (problem == nil ? passedOver : nil) { return .fingerClosed(known) }
+        note(problem ?? .noReader)
+        return .fingerClosed(.readerNotAvailable(problem ?? .noReader))
+    }
+
+    /// Tells the journal why the finger path closes in the middle.
+    ///
+    /// A reader that rests was told of when it failed.
+    private mutating func note(_ problem: ReaderProblem) {
+        if !sensor.isResting { ledger.log.record(.fingerPathClosed(.readerNotAvailable(problem))) }
     }
 
     /// Why a reader is not even opened; a second one that looks like the approved one is passed over like this.
@@ -104,8 +119,18 @@ where
             if !fieldIsOpen { person.hideTyping() }
             return .armed
         } catch {
-            return .touched(.readerFailed(error))
+            return error == .slept ? slept(fingerSeen: true) : failed(error)
         }
+    }
+
+    private mutating func failed(_ problem: ReaderProblem) -> AuthenticationEvent {
+        note(problem)
+        return .touched(.readerFailed(problem))
+    }
+
+    private mutating func slept(fingerSeen: Bool) -> AuthenticationEvent {
+        ledger.log.record(.readerTrouble(.slept))
+        return .touched(.slept(fingerSeen: fingerSeen))
     }
 
     mutating func awaitTouch() -> AuthenticationEvent {
@@ -113,7 +138,7 @@ where
         switch sensor.awaitTouch(seconds: Int(request.configuration.fingerTimeout), beside: &person) {
         case .matched(let index):
             // The index is the helper's word: outside the gallery it is no match at all.
-            guard index >= 0, index < session.gallery.count else { return .touched(.readerFailed(.helperFailed)) }
+            guard index >= 0, index < session.gallery.count else { return failed(.helperFailed) }
             matchedIndex = index
             return .touched(.matched)
         case .notRecognised: return .touched(.failed)
@@ -123,7 +148,12 @@ where
         case .interrupted(fingerSeen: true): return .touched(.interrupted)
         case .interrupted(fingerSeen: false): return .touched(.notTouched(interrupted: true))
         case .setAside(let event, let fingerSeen): return .touched(.setAside(take(event), fingerSeen: fingerSeen))
-        case .failed(let problem): return .touched(.readerFailed(problem))
+        case .slept(let fingerSeen): return slept(fingerSeen: fingerSeen)
+        case .cancelIgnored(fingerSeen: true): return failed(.cancelIgnored)
+        case .cancelIgnored(fingerSeen: false):
+            note(.cancelIgnored)
+            return .touched(.cancelIgnored)
+        case .failed(let problem): return failed(problem)
         }
     }
 
@@ -136,9 +166,10 @@ where
             // What is left to decide is on disk; the reader closes meanwhile.
             sensor.startClosing()
             return try ledger.settleMatch(session, index: index).map { .fingerClosed($0) } ?? .settled
-        case .notTouched, .setAside(_, fingerSeen: false): return .settledFailure(.finger(try ledger.refundFinger()))
+        case .notTouched, .cancelIgnored, .slept(fingerSeen: false), .setAside(_, fingerSeen: false):
+            return .settledFailure(.finger(try ledger.refundFinger()))
         // What was not proven untouched stays charged: a frozen or killed helper would be a free guess otherwise.
-        case .failed, .readerFailed, .interrupted, .setAside(_, fingerSeen: true):
+        case .failed, .readerFailed, .interrupted, .slept(fingerSeen: true), .setAside(_, fingerSeen: true):
             return .settledFailure(.finger(try ledger.settleFingerFailure()))
         }
     }

@@ -17,6 +17,12 @@ package enum Touch: Equatable, Sendable {
     case interrupted(fingerSeen: Bool)
     /// Something happened at the open field; whether a finger lay on the reader since arming is the living helper's word.
     case setAside(FieldEvent, fingerSeen: Bool)
+    /// The machine slept while the reader was armed: it has to be opened anew. Whether a finger lay on it is the living
+    /// helper's word; a dead or silent one counts as "yes".
+    case slept(fingerSeen: Bool)
+    /// The deadline passed and the driver went on waiting, so that the helper was killed; what lay on the reader until
+    /// then was still the living helper's word.
+    case cancelIgnored(fingerSeen: Bool)
     /// The reader or its helper failed; a finger may have lain on it.
     case failed(ReaderProblem)
 }

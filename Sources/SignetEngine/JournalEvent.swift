@@ -34,6 +34,8 @@ package enum JournalEvent: Equatable, Sendable {
     case argumentUnknown([UInt8])
     /// A reader was passed over for where or what it is.
     case readerRefused(ReaderDistrust)
+    /// Something happened to a reader that was in use, and it goes on.
+    case readerTrouble(ReaderProblem)
     /// So many prints of others came into a reader's memory since the user approved.
     case foreignPrints(count: Int)
     /// A management task was done: its name ("pin changed"), and whether an administrator did it for somebody else.

@@ -45,6 +45,9 @@ extension JournalLine {
         case .readerRefused(let distrust):
             add("event", "reader_refused")
             add("reason", distrust.word)
+        case .readerTrouble(let problem):
+            add("event", "reader_trouble")
+            add("problem", problem.described.journal)
         case .foreignPrints(let count):
             add("event", "foreign_prints")
             add("count", number: count)
@@ -106,7 +109,7 @@ extension JournalLine {
         case .readerNotTrusted(let distrust): add(key, distrust.word)
         case .readerNotAvailable(let problem):
             add(key, "reader_not_available")
-            add("problem", problem.word)
+            add("problem", problem.described.journal)
         case .triesUsedUp: add(key, "tries_used_up")
         case .notTouched: add(key, "not_touched")
         }
@@ -230,26 +233,6 @@ extension ReaderDistrust {
         case .unplaced: "reader_unplaced"
         case .chip: "match_on_chip"
         case .virtual: "no_stand_in"
-        }
-    }
-}
-
-extension ReaderProblem {
-    fileprivate var word: StaticString {
-        switch self {
-        case .noReader: "no_reader"
-        case .busy: "busy"
-        case .removed: "removed"
-        case .tooHot: "too_hot"
-        case .notPermitted: "not_permitted"
-        case .timedOut: "timed_out"
-        case .faulty: "faulty"
-        case .helperFailed: "helper_failed"
-        case .storageFull: "storage_full"
-        case .duplicate: "duplicate"
-        case .unsupported: "unsupported"
-        case .printNotFound: "print_not_found"
-        case .virtualRefused: "virtual_refused"
         }
     }
 }

@@ -86,6 +86,18 @@ where
             case .interrupted(fingerSeen: true), .setAside(_, fingerSeen: true):
                 try settleFailedTouch()
                 throw .cancelled
+            case .slept(fingerSeen: false):
+                try refundTouch()
+                throw .reader(.slept)
+            case .cancelIgnored(fingerSeen: false):
+                try refundTouch()
+                throw .reader(.cancelIgnored)
+            case .slept(fingerSeen: true):
+                try settleFailedTouch()
+                throw .reader(.slept)
+            case .cancelIgnored(fingerSeen: true):
+                try settleFailedTouch()
+                throw .reader(.cancelIgnored)
             case .failed(let problem):
                 try settleFailedTouch()
                 throw .reader(problem)

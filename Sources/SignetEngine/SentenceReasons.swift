@@ -27,27 +27,6 @@ extension RetryReason {
     }
 }
 
-extension ReaderProblem {
-    /// What is the matter, and what to do where a person can do something.
-    package var sentence: String {
-        switch self {
-        case .noReader: "No reader was found."
-        case .busy: "The reader is in use by another program."
-        case .removed: "The reader was unplugged."
-        case .tooHot: "The reader is too hot and needs a few minutes."
-        case .notPermitted: "The reader may not be used."
-        case .timedOut: "The reader did not answer."
-        case .faulty: "The reader reported a fault."
-        case .helperFailed: "The reader could not be started."
-        case .storageFull: "The reader's memory is full."
-        case .duplicate: "The reader knows this finger already."
-        case .unsupported: "The reader cannot do this."
-        case .printNotFound: "The reader no longer has this fingerprint."
-        case .virtualRefused: "Only a virtual reader was found, and those are refused."
-        }
-    }
-}
-
 extension ReaderDistrust {
     /// Why the reader is not used.
     package var sentence: String {

@@ -72,6 +72,7 @@ extension Notice {
         let words: String
         switch self {
         case .touchTheReader: words = "Touch the reader or type your PIN: "
+        case .readerWakes: words = "The reader is waking up. Type your PIN, or wait: "
         case .notRecognised: words = (again ? "Still not" : "Not") + " recognised. Touch again or type your PIN: "
         case .retry(let reason): words = reason.label(again: again)
         default: return nil
@@ -89,6 +90,7 @@ extension Notice {
         let user = asked.user
         return switch self {
         case .touchTheReader: "Touch the reader." + (asked.readerName.map { " (\($0))" } ?? "")
+        case .readerWakes: "The machine was asleep. The reader is waking up."
         case .notRecognised: "Not recognised. Touch again."
         case .retry(let reason): reason.sentence
         case .wrongPIN(let left): "Wrong PIN." + SentenceParts.triesLeft(left)

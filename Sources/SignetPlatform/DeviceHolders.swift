@@ -12,21 +12,27 @@ package struct DeviceHolders {
 
     /// Programs that have the reader at `place` open, each once, as people know them: "fprintd", "qemu on pts/3".
     ///
-    /// Empty where nobody has, and where the place is none of USB.
-    package func holders(of place: ReaderPlace) -> [[UInt8]] {
+    /// Empty where nobody has, and where the place is none of USB. The search ends after some milliseconds: a user with
+    /// many open files must not keep others waiting.
+    func holders(of place: ReaderPlace, within milliseconds: Int) -> [ReaderHolder] {
         guard let file = deviceFile(of: place) else { return [] }
-        var found: [[UInt8]] = []
+        let deadline = Deadline(milliseconds: milliseconds)
+        var found: [ReaderHolder] = []
         for name in SmallFile.names(in: path("/proc")) {
             guard let process = number(name[...]) else { continue }
+            if deadline.hasPassed { break }
             let folder = path("/proc/") + name + KeyedHash.bytes(of: "/fd")
             let holds = SmallFile.names(in: folder).contains { descriptor in
                 SmallFile.target(of: folder + [UInt8(ascii: "/")] + descriptor)?.elementsEqual(file) == true
             }
             guard holds, let holder = ReaderHolder(process: Int32(clamping: process), root: root) else { continue }
-            if !found.contains(holder.words) { found.append(holder.words) }
+            if !found.contains(where: { $0.words == holder.words }) { found.append(holder) }
         }
         return found
     }
+
+    /// Their names, for an administrator.
+    package func names(of place: ReaderPlace) -> [[UInt8]] { holders(of: place, within: 5000).map { $0.words } }
 
     /// Whether a program of that file name runs.
     package func runs(_ program: StaticString) -> Bool {

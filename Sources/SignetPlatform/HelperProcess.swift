@@ -47,6 +47,8 @@ public struct HelperProcess: ~Copyable {
         var patience: Int32 = -1
         /// Signals that are held here.
         var signals: Int32 = -1
+        /// From when a sleep of the machine ends the wait.
+        var sleep: SleepMeter?
     }
 
     /// What a wait ended with.
@@ -57,6 +59,8 @@ public struct HelperProcess: ~Copyable {
         case field
         /// A signal that is held is pending.
         case signal
+        /// The machine has slept.
+        case sleep
         case deadline
     }
 
@@ -166,6 +170,8 @@ public struct HelperProcess: ~Copyable {
                 if wanted[1].revents != 0 || wanted[2].revents != 0 { return .field }
                 if wanted[3].revents != 0 { return .signal }
             }
+            // poll(2) returns within a second of waking up.
+            if other.sleep?.hasSlept == true { return .sleep }
             if impatient { return .field }
             if passed { return .deadline }
         }

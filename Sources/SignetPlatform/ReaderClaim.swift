@@ -100,6 +100,8 @@ struct ReaderHolder: Equatable {
     let words: [UInt8]
     /// Whether a signal or a debugger has stopped it.
     let isStopped: Bool
+    /// Whether its program lies below /usr: of another one the name could be anything, in somebody else's prompt.
+    let isInstalled: Bool
 
     /// Looks at a process; nil where there is none that can be looked at.
     ///
@@ -110,20 +112,20 @@ struct ReaderHolder: Equatable {
         guard let stat = ProcessStat(folder) else { return nil }
         // Escape sequences in a name would act on the reader's terminal.
         guard
-            let program = ReaderHolder.program(folder).map({ name in
+            let file = SmallFile.target(of: folder + Array("/exe".utf8)),
+            let program = ReaderHolder.program(file).map({ name in
                 name.map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }
             })
         else { return nil }
+        isInstalled = file.starts(with: "/usr/".utf8)
         isStopped = stat.state == UInt8(ascii: "T") || stat.state == UInt8(ascii: "t")
         let terminal = stat.terminal.flatMap { ReaderHolder.terminal(UInt32(truncatingIfNeeded: $0)) }
         words = terminal.map { program + Array(" on ".utf8) + $0 } ?? program
     }
 
     /// The name of the program's file: `comm` is what its starter called it, and would stand in somebody else's prompt.
-    static func program(_ folder: [UInt8]) -> [UInt8]? {
-        guard let path = SmallFile.target(of: folder + Array("/exe".utf8)),
-            let name = path.split(separator: UInt8(ascii: "/")).last
-        else { return nil }
+    private static func program(_ path: [UInt8]) -> [UInt8]? {
+        guard let name = path.split(separator: UInt8(ascii: "/")).last else { return nil }
         // An upgrade has put another file in its place (proc_pid_exe(5)).
         let deleted = Array(" (deleted)".utf8)
         let isDeleted = name.count > deleted.count && name.suffix(deleted.count).elementsEqual(deleted)

@@ -3,11 +3,16 @@ internal import SignetPolicy
 internal import SignetRecords
 
 // A reader that another program has, most often fprintd: waited for briefly, then told by name, and never fought over.
+//
+// Who it is, the kernel's list of open files says (DeviceHolders). fprintd's word on the bus would add nothing: it names
+// no process but itself, and has a device's file open for as long as it has the device.
 
 extension SensorClient {
     /// Milliseconds for which a busy reader is waited for: fprintd gives one back right after a comparison, and who is to
     /// type a PIN instead is told within a second.
     private static let busyPatience = 450
+    /// Milliseconds in which whoever has the reader is looked for, each time.
+    private static let searchPatience = 150
     /// Milliseconds between two tries to open it.
     private static let busyRest = 150
 
@@ -21,36 +26,37 @@ extension SensorClient {
             do throws(SensorStop) {
                 return try openAtOnce(reader, at: place, for: set, gallery: gallery, beside: &watch)
             } catch {
-                guard try isBusyElsewhere(error) else { throw error }
+                guard isBusyElsewhere(error, place) else { throw error }
                 if patience.hasPassed { throw .problem(.busy) }
             }
-            try pause(beside: &watch)
+            try pause(SensorClient.busyRest, beside: &watch)
         }
     }
 
     /// Whether a program that is not Signet's has the reader; `holder` is its name where it is known.
     ///
-    /// libgusb before 0.3.11 has no word for "busy", so that any fault while fprintd has a reader open is taken for it.
-    private mutating func isBusyElsewhere(_ stop: SensorStop) throws(SensorStop) -> Bool {
+    /// libgusb before 0.3.11 has no word for "busy", so that a fault while somebody has the device open is taken for it.
+    private mutating func isBusyElsewhere(_ stop: SensorStop, _ place: ReaderPlace) -> Bool {
         switch stop {
         // Who has a claim is another prompt of Signet's, which is told at once.
         case .problem(.busy) where claimIsRefused: return false
-        case .problem(.busy):
-            holder = ReaderHolder.fprintd(root: processes)
-            return true
-        case .problem(.faulty), .problem(.notPermitted):
-            holder = ReaderHolder.fprintd(root: processes)
-            return holder != nil
+        case .problem(.busy), .problem(.faulty), .problem(.notPermitted):
+            // The helper that was refused is gone by now, so it is not found.
+            let found = DeviceHolders(root: root).holders(of: place, within: SensorClient.searchPatience)
+            holder = found.first { $0.isInstalled }?.words
+            return !found.isEmpty || stop == .problem(.busy)
         case .problem, .setAside: return false
         }
     }
 
     /// Waits with a new helper, which has nothing to say yet, so that the field is attended to.
-    private mutating func pause<Watch: FieldWatch & ~Copyable>(beside watch: inout Watch) throws(SensorStop) {
+    mutating func pause<Watch: FieldWatch & ~Copyable>(
+        _ milliseconds: Int, beside watch: inout Watch
+    ) throws(SensorStop) {
         let reply: Reply
         do throws(ReaderProblem) {
             try start()
-            let deadline = Deadline(milliseconds: SensorClient.busyRest)
+            let deadline = Deadline(milliseconds: milliseconds)
             reply = try next(until: deadline, beside: &watch, watchingSignals: false)
         } catch {
             throw .problem(error)
@@ -58,42 +64,7 @@ extension SensorClient {
         switch reply {
         case .deadline: return
         case .field(let event): throw setAside(event)
-        case .event, .signal: throw .problem(refuse())
+        case .event, .signal, .sleep: throw .problem(refuse())
         }
-    }
-}
-
-extension ReaderHolder {
-    /// The most processes that are looked at, and the most descriptors of one.
-    private static let processLimit = 65_536
-    private static let descriptorLimit = 1024
-
-    /// "fprintd", where that program runs and has a reader open; nil where it does not, or nobody can tell.
-    ///
-    /// Only a program below /usr is believed to be it: others would speak in somebody else's prompt. `root` is put before
-    /// /proc, for tests.
-    static func fprintd(root: [UInt8] = []) -> [UInt8]? {
-        let name = Array("fprintd".utf8)
-        let processes = root + Array("/proc".utf8)
-        for process in SmallFile.names(in: processes).prefix(processLimit)
-        where process.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
-            let folder = processes + [UInt8(ascii: "/")] + process
-            guard let path = SmallFile.target(of: folder + Array("/exe".utf8)), path.starts(with: "/usr/".utf8),
-                ReaderHolder.program(folder) == name
-            else { continue }
-            let descriptors = folder + Array("/fd".utf8)
-            for number in SmallFile.names(in: descriptors).prefix(descriptorLimit) {
-                if let target = SmallFile.target(of: descriptors + [UInt8(ascii: "/")] + number), isReader(target) {
-                    return name
-                }
-            }
-        }
-        return nil
-    }
-
-    /// Whether a file is a device that libfprint opens: a USB device, or a reader on the SPI bus.
-    private static func isReader(_ path: [UInt8]) -> Bool {
-        path.starts(with: "/dev/bus/usb/".utf8) || path.starts(with: "/dev/spidev".utf8)
-            || path.starts(with: "/dev/hidraw".utf8)
     }
 }

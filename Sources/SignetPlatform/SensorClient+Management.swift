@@ -16,6 +16,7 @@ extension SensorClient {
         _ finger: Finger, userName: [UInt8], progress: (EnrollmentProgress) -> Void
     ) throws(ReaderProblem) -> EnrolledPrint? {
         guard phase == .opened, let reader = identity, signals.hold() else { throw refuse() }
+        measureSleep()
         try send(.enroll(finger, userName: userName, day: SensorClient.today))
         var deadline = Deadline(seconds: SensorClient.enrollSeconds)
         var isCancelled = false
@@ -34,15 +35,20 @@ extension SensorClient {
             case .event(.cancelled) where isCancelled: return nil
             case .event(.failed(let problem)):
                 // A full memory or a known finger leaves the reader as it was.
-                if problem != .storageFull, problem != .duplicate { end() }
-                throw problem
-            case .event, .field: throw refuse()
+                let cause = cause(of: problem)
+                if cause != .storageFull, cause != .duplicate { end() }
+                throw cause
+            case .event(.cancelIgnored) where isCancelled:
+                abandon()
+                return nil
+            case .event, .field, .sleep: throw refuse()
             case .signal:
                 isCancelled = true
                 deadline = try cancel()
             case .deadline:
+                let cause = cause(of: isCancelled ? .stalled : .timedOut)
                 abandon()
-                throw isCancelled ? .helperFailed : .timedOut
+                throw cause
             }
         }
         throw refuse()
@@ -65,7 +71,7 @@ extension SensorClient {
         case .deadline:
             abandon()
             throw .timedOut
-        case .event, .field, .signal: throw refuse()
+        case .event, .field, .signal, .sleep: throw refuse()
         }
     }
 }

@@ -17,7 +17,8 @@ extension SensorClient {
             throw .problem(problem)
         }
         do throws(SensorStop) {
-            let found = try listing(beside: &watch)
+            measureSleep()
+            let found = try listingAfterSleep(beside: &watch)
             if found.isEmpty { rest?.failed(.noReader) }
             return found
         } catch {
@@ -31,7 +32,7 @@ extension SensorClient {
         return stop
     }
 
-    private mutating func listing<Watch: FieldWatch & ~Copyable>(
+    mutating func listing<Watch: FieldWatch & ~Copyable>(
         beside watch: inout Watch
     ) throws(SensorStop) -> [ReaderDescription] {
         let isPrepared = phase == .idle && helper != nil
@@ -66,7 +67,7 @@ extension SensorClient {
         beside watch: inout Watch
     ) throws(SensorStop) -> OpenedReader {
         do throws(SensorStop) {
-            return try openPatiently(reader, at: place, for: set, gallery: gallery, beside: &watch)
+            return try openAfterSleep(reader, at: place, for: set, gallery: gallery, beside: &watch)
         } catch {
             throw noted(error)
         }
@@ -108,6 +109,7 @@ extension SensorClient {
         helper?.grace = SensorClient.closingGrace
         self.presence = presence
         identity = reader
+        lastOpened = reader
         phase = .opened
         fingerSeen = false
         tryGoesOn = false
@@ -151,7 +153,7 @@ extension SensorClient {
             throw .problem(problem)
         case .event(let event): return event
         case .field(let event): throw setAside(event)
-        case .signal: throw .problem(refuse())
+        case .signal, .sleep: throw .problem(refuse())
         case .deadline:
             abandon()
             throw .problem(.timedOut)

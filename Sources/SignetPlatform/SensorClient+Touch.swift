@@ -21,6 +21,7 @@ extension SensorClient {
         guard phase == .opened, signals.hold() else { throw refuse() }
         if !tryGoesOn { fingerSeen = false }
         tryGoesOn = false
+        measureSleep()
         try send(.arm)
         // The helper waits until the finger before is lifted.
         switch try next(until: Deadline(seconds: openSeconds), beside: &watch, watchingSignals: true) {
@@ -31,12 +32,14 @@ extension SensorClient {
         // Awaiting the touch will find the signal pending, and cancel.
         case .signal: phase = .armed(confirmed: false)
         case .event(.failed(let problem)):
+            let cause = cause(of: problem)
             end()
-            throw problem
+            throw cause
         case .deadline:
+            let cause = cause(of: .timedOut)
             abandon()
-            throw .timedOut
-        case .event: throw refuse()
+            throw cause
+        case .event, .sleep: throw refuse()
         }
     }
 
@@ -52,7 +55,8 @@ extension SensorClient {
         } catch {
             // Nobody knows what the reader saw, so the try stays charged.
             fingerSeen = true
-            touch = .failed(error)
+            let slept = wait.wasAsleep || wait.ending == nil && hasSlept()
+            touch = slept ? .slept(fingerSeen: true) : .failed(error)
         }
         note(touch)
         return wait.isAnsweredByPerson ? told(wait.ending) ?? touch : touch
@@ -63,7 +67,7 @@ extension SensorClient {
         switch touch {
         case .failed(let problem): rest?.failed(problem)
         case .matched, .notRecognised: rest?.succeeded()
-        case .retry, .timedOut, .interrupted, .setAside: break
+        case .retry, .timedOut, .interrupted, .setAside, .slept, .cancelIgnored: break
         }
     }
 
@@ -77,6 +81,9 @@ extension SensorClient {
         var sawFinger = false
         /// Why the wait was cancelled, once it was.
         var ending: Touch?
+
+        /// Whether the machine slept meanwhile.
+        var wasAsleep: Bool { if case .slept = ending { true } else { false } }
 
         /// Whether the person, or who stops the program, has ended the wait.
         ///
@@ -102,17 +109,26 @@ extension SensorClient {
         }
         while true {
             let wasCancelled = wait.ending != nil
-            switch try nextOfTouch(until: deadline, wait, beside: &watch) {
+            let reply = try nextOfTouch(until: deadline, wait, beside: &watch)
+            if !wasCancelled, hasSlept() { wait.ending = .slept(fingerSeen: false) }
+            switch reply {
             case .event(let event):
-                guard let touch = try touch(for: event, &wait) else { continue }
-                guard case .matched = touch else { return touch }
-                return stillWanted(touch, &wait, until: last, beside: &watch)
+                if let touch = try touch(for: event, &wait) {
+                    guard case .matched = touch else { return touch }
+                    return stillWanted(touch, &wait, until: last, beside: &watch)
+                }
             case .field(let event): wait.ending = .setAside(event, fingerSeen: false)
             case .signal: wait.ending = .interrupted(fingerSeen: false)
+            case .sleep: break
             case .deadline:
-                guard !wasCancelled else { throw refuse() }
-                wait.ending = .timedOut(fingerSeen: false)
+                guard wasCancelled else {
+                    if wait.ending == nil { wait.ending = .timedOut(fingerSeen: false) }
+                    break
+                }
+                abandon()
+                throw .stalled
             }
+            if wait.ending == nil { continue }
             if !wasCancelled { deadline = try cancel() }
         }
     }
@@ -124,6 +140,8 @@ extension SensorClient {
     private mutating func stillWanted<Watch: FieldWatch & ~Copyable>(
         _ match: Touch, _ wait: inout TouchWait, until last: Deadline, beside watch: inout Watch
     ) -> Touch {
+        // A finger that wakes the machine up is no answer to what was asked before it slept.
+        if wait.wasAsleep { return .slept(fingerSeen: true) }
         if last.hasPassed { return .timedOut(fingerSeen: true) }
         guard wait.ending == nil, let event = watch.attend() else { return match }
         switch event {
@@ -135,12 +153,14 @@ extension SensorClient {
         }
     }
 
-    /// What happens next; once the person has ended the wait only the helper's answer counts.
+    /// What happens next; once the person has ended the wait only the helper's answer counts, and once it is cancelled a
+    /// sleep changes nothing.
     private mutating func nextOfTouch<Watch: FieldWatch & ~Copyable>(
         until deadline: Deadline, _ wait: TouchWait, beside watch: inout Watch
     ) throws(ReaderProblem) -> Reply {
         if wait.isAnsweredByPerson { return try next(until: deadline, watchingSignals: false) }
-        return try next(until: deadline, beside: &watch, watchingSignals: true)
+        return try next(
+            until: deadline, beside: &watch, watchingSignals: true, sleep: wait.ending == nil ? sleep : nil)
     }
 
     /// What an event of the helper makes of the wait; nil: it goes on.
@@ -167,8 +187,17 @@ extension SensorClient {
             fingerSeen = fingerSeen || seen
             guard let touch = told(wait.ending) else { throw refuse() }
             return touch
+        case .cancelIgnored(let seen):
+            fingerSeen = fingerSeen || seen
+            guard let touch = told(wait.ending) else { throw refuse() }
+            // The driver keeps the reader busy for nobody.
+            abandon()
+            if case .timedOut = touch { return .cancelIgnored(fingerSeen: fingerSeen) }
+            return touch
         case .failed(let problem):
             end()
+            // What was under way when the machine fell asleep ends so.
+            if wait.wasAsleep { return .slept(fingerSeen: fingerSeen) }
             fingerSeen = true
             return .failed(problem)
         default: throw refuse()
@@ -181,6 +210,7 @@ extension SensorClient {
         case .timedOut: return .timedOut(fingerSeen: fingerSeen)
         case .interrupted: return .interrupted(fingerSeen: fingerSeen)
         case .setAside(let event, _): return .setAside(event, fingerSeen: fingerSeen)
+        case .slept: return .slept(fingerSeen: fingerSeen)
         default: return nil
         }
     }

@@ -24,6 +24,8 @@ package struct SensorClient: ~Copyable {
     /// Where each print of the gallery is; a match must name one that the reader can have compared.
     var presence: [PrintPresence] = []
     var identity: ReaderIdentity?
+    /// The one that was open last.
+    var lastOpened: ReaderIdentity?
     /// The template of an `enrolled` that has just come.
     var template: SecretBytes?
     /// A finger was seen since the try began; stays through retries, which belong to the same try.
@@ -32,11 +34,15 @@ package struct SensorClient: ~Copyable {
     var tryGoesOn = false
     /// What happened at the field while the reader was armed; awaiting the touch answers it.
     var aside: FieldEvent?
+    /// Counts from when something was asked of the reader.
+    var sleep = SleepMeter()
+    /// The reader that a sleep has cut off, until it is open again.
+    var waking: Waking?
     package internal(set) var holder: [UInt8]?
     /// Whether it was another prompt's claim that made the reader busy last.
     var claimIsRefused = false
-    /// What is put before /proc where fprintd is looked for, for tests.
-    var processes: [UInt8] = []
+    /// What is put before /sys and /proc where whoever has a reader is looked for, for tests.
+    var root: [UInt8] = []
 
     /// What the helper is doing.
     enum Phase: Equatable {
@@ -100,6 +106,7 @@ package struct SensorClient: ~Copyable {
         case ready
         case field(FieldEvent)
         case signal
+        case sleep
         case deadline
     }
 
@@ -108,6 +115,8 @@ package struct SensorClient: ~Copyable {
         /// Something happened at the field.
         case field(FieldEvent)
         case signal
+        /// The machine has slept, where that is watched.
+        case sleep
         case deadline
     }
 
@@ -167,7 +176,7 @@ package struct SensorClient: ~Copyable {
             }
             switch wait(for: .room, until: deadline, beside: &watch, watchingSignals: false) {
             case .field(let event): throw setAside(event)
-            case .ready, .deadline, .signal: break
+            case .ready, .deadline, .signal, .sleep: break
             }
         }
     }
@@ -177,7 +186,7 @@ package struct SensorClient: ~Copyable {
     /// A signal that the field holds back is the field's to see.
     private mutating func wait<Watch: FieldWatch & ~Copyable>(
         for readiness: HelperProcess.Readiness, until deadline: Deadline, beside watch: inout Watch,
-        watchingSignals: Bool
+        watchingSignals: Bool, sleep: SleepMeter? = nil
     ) -> Happening {
         var rests = false
         while true {
@@ -190,10 +199,12 @@ package struct SensorClient: ~Copyable {
                 other.patience = watch.patience
             }
             if watchingSignals, watch.signals < 0 { other.signals = signals.descriptor }
+            other.sleep = sleep
             switch helper?.wait(for: readiness, until: deadline, beside: other) {
             // Without a helper the next step finds that there is none.
             case nil, .ready: return .ready
             case .signal: return .signal
+            case .sleep: return .sleep
             case .deadline: return .deadline
             case .field where rests: rests = false
             case .field:
@@ -203,15 +214,17 @@ package struct SensorClient: ~Copyable {
         }
     }
 
-    /// The helper's next event, what happened at the field, a signal where they are watched, or the deadline.
+    /// The helper's next event, what happened at the field, a signal where they are watched, a sleep since what `sleep`
+    /// says, or the deadline.
     ///
     /// A helper that is gone or speaks nonsense is ended.
     mutating func next<Watch: FieldWatch & ~Copyable>(
-        until deadline: Deadline, beside watch: inout Watch, watchingSignals: Bool
+        until deadline: Deadline, beside watch: inout Watch, watchingSignals: Bool, sleep: SleepMeter? = nil
     ) throws(ReaderProblem) -> Reply {
-        switch wait(for: .packet, until: deadline, beside: &watch, watchingSignals: watchingSignals) {
+        switch wait(for: .packet, until: deadline, beside: &watch, watchingSignals: watchingSignals, sleep: sleep) {
         case .field(let event): return .field(event)
         case .signal: return .signal
+        case .sleep: return .sleep
         case .deadline: return .deadline
         case .ready: break
         }

@@ -38,7 +38,7 @@ extension JournalEvent {
         case .authentication(.refused(.recordUnusable), _), .authentication(.refused(.pinLockout), _): .warning
         case .fingerPathClosed(.enrollmentChanged), .fingerPathClosed(.biometryLockout): .warning
         case .authentication, .failure, .storeBusy, .management, .countMadeGood: .notice
-        case .fingerPathClosed, .foreignPrints: .info
+        case .fingerPathClosed, .foreignPrints, .readerTrouble: .info
         }
     }
 
@@ -46,6 +46,8 @@ extension JournalEvent {
     var onlyExplains: Bool {
         switch self {
         case .fingerPathClosed(.switchedOff), .fingerPathClosed(.noTerminal), .fingerPathClosed(.notEnrolled): true
+        // A laptop away from its dock.
+        case .fingerPathClosed(.readerNotAvailable(.noReader)): true
         default: false
         }
     }

@@ -22,6 +22,7 @@ package struct AuthenticationMachine: Equatable, Sendable {
     private var fieldIsOpen = false
     /// Whether the person knows that the reader waits for them.
     private var touchIsAnnounced = false
+    /// How often the person left, or the machine slept.
     private var absences: UInt8 = 0
     /// What keeps this caller from the PIN and leaves the finger open: a used-up share, or the TPM's wait.
     private var pinClosed: PINLockout?
@@ -38,7 +39,8 @@ package struct AuthenticationMachine: Equatable, Sendable {
     /// A reader that never decides would else keep the prompt, and the charge, open for ever. One that compares a single
     /// print a touch needs ten for ten fingers.
     package static let touchLimit: UInt8 = 10
-    /// How often the person may leave the field and find the reader armed again; after that the PIN is left.
+    /// How often the person may leave the field, or the machine sleep, and the reader be armed again; after that the PIN is
+    /// left.
     package static let absenceLimit: UInt8 = 3
 
     /// `terminal` tells whether a person can be asked to touch, and be told why; `field`, whether PIN and finger can be
@@ -96,6 +98,10 @@ package struct AuthenticationMachine: Equatable, Sendable {
         case interrupted
         /// Something happened at the field first: refunded where no finger lay on the reader.
         case setAside(FieldEvent, fingerSeen: Bool)
+        /// The machine slept: refunded where no finger lay on the reader.
+        case slept(fingerSeen: Bool)
+        /// Not touched, and the driver did not stop waiting: refunded.
+        case cancelIgnored
         /// The reader or its helper failed: stays charged.
         case readerFailed(ReaderProblem)
     }
@@ -135,7 +141,7 @@ package struct AuthenticationMachine: Equatable, Sendable {
             return go(.askingPIN(touchOffered: true), .ask(.pinOrTouch))
         case (.openingReader, .answered) where fieldIsOpen: return go(.chargingPIN, .chargePIN)
         case (.openingReader, .left) where fieldIsOpen: return go(.away, .awaitReturn)
-        case (.away, .returned): return returned()
+        case (.away, .returned): return reopen()
 
         case (.openingReader, .readerOpened): return go(.chargingFinger, .chargeFinger)
         case (.openingReader, .fingerClosed(let why)), (.chargingFinger, .fingerClosed(let why)): return fallBack(why)
@@ -229,11 +235,14 @@ package struct AuthenticationMachine: Equatable, Sendable {
         return touchIsAnnounced ? nil : .touchTheReader
     }
 
-    private mutating func returned() -> AuthenticationStep {
+    // The reader is opened anew, for a person who is back or a machine that is.
+    private mutating func reopen(afterSleep: Bool = false) -> AuthenticationStep {
         absences += 1
         touchIsAnnounced = false
-        guard absences <= AuthenticationMachine.absenceLimit else { return fallBack(.triesUsedUp) }
-        return go(.openingReader, .openReader)
+        guard absences <= AuthenticationMachine.absenceLimit else {
+            return fallBack(afterSleep ? .readerNotAvailable(.slept) : .triesUsedUp)
+        }
+        return go(.openingReader, .openReader, saying: afterSleep ? .readerWakes : nil)
     }
 
     private mutating func touchAgain(after touch: UInt8, _ reason: RetryReason) -> AuthenticationStep {
@@ -254,11 +263,13 @@ package struct AuthenticationMachine: Equatable, Sendable {
         case .notTouched(interrupted: true), .interrupted: return refuse(.cancelled)
         case .notTouched(interrupted: false): return fallBack(.notTouched)
         case .readerFailed(let problem): return fallBack(.readerNotAvailable(problem))
+        case .cancelIgnored: return fallBack(.readerNotAvailable(.cancelIgnored))
+        case .slept(fingerSeen: false): return reopen(afterSleep: true)
         case .setAside(.answered, _): return go(.chargingPIN, .chargePIN)
         case .setAside(.cancelled, _): return refuse(.cancelled)
         case .setAside(.timedOut, _): return refuse(.timedOut)
         case .setAside(.left, fingerSeen: false): return go(.away, .awaitReturn)
-        case .setAside(.left, fingerSeen: true), .failed: break
+        case .setAside(.left, fingerSeen: true), .slept(fingerSeen: true), .failed: break
         }
         triesUsed += 1
         guard case .finger(.open) = door else {
@@ -266,6 +277,7 @@ package struct AuthenticationMachine: Equatable, Sendable {
             return refuse(.recordUnusable, saying: .systemFault)
         }
         guard triesUsed < fingerTries else { return fallBack(.triesUsedUp) }
+        if outcome == .slept(fingerSeen: true) { return reopen(afterSleep: true) }
         guard outcome == .failed else { return go(.away, .awaitReturn) }
         return go(.chargingFinger, .chargeFinger, saying: .notRecognised)
     }

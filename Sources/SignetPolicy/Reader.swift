@@ -115,4 +115,12 @@ package enum ReaderProblem: UInt8, Equatable, Sendable, Error {
     case printNotFound = 12
     /// Only virtual readers are there, and they are refused.
     case virtualRefused = 13
+    /// The machine slept while the reader was in use, and the reader did not come back.
+    case slept = 14
+    /// An armed reader, or the helper in its driver, says nothing more.
+    case stalled = 15
+    /// The driver goes on waiting for a finger when it is asked to stop.
+    case cancelIgnored = 16
+    /// The bus lists the reader, and it is not there.
+    case ghost = 17
 }

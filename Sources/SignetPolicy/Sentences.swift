@@ -17,11 +17,13 @@ package enum Prompt: Equatable, Sendable {
 }
 
 extension Prompt {
-    /// The same for somebody else than the user (`su alice`), to whom the state of the user's fingers is no business.
+    /// The same for somebody else than the user (`su alice`), to whom the state of the user's fingers is no business; what
+    /// is said of the caller's own place, and of the reader, is theirs.
     package var forAStranger: Prompt {
         switch self {
         case .pin(because: .some(.triesUsedUp)), .pin(because: .some(.notTouched)),
-            .pin(because: .some(.readerNotAvailable)):
+            .pin(because: .some(.readerNotAvailable)), .pin(because: .some(.remote)), .pin(because: .some(.lidClosed)),
+            .pin(because: .some(.background)), .pin(because: .some(.anotherSeat)):
             self
         case .pin: .pin(because: nil)
         default: self
@@ -32,6 +34,8 @@ extension Prompt {
 /// What a person is told.
 package enum Notice: Equatable, Sendable {
     case touchTheReader
+    /// The machine slept; the reader is opened anew.
+    case readerWakes
     case notRecognised
     case retry(RetryReason)
     /// Tries left where two or fewer are left before a wait or the end.

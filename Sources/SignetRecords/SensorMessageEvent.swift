@@ -27,6 +27,8 @@ package enum SensorEvent: Equatable, Sendable {
     case enrolled(template: Range<Int>, onReader: Bool)
     /// What was begun is over; whether a finger was seen since the try began.
     case cancelled(fingerSeen: Bool)
+    /// The same, from a driver that goes on with what it was asked to end: the helper is of no more use.
+    case cancelIgnored(fingerSeen: Bool)
     /// The print is no longer in the reader's memory.
     case deleted
     /// The reader is closed and the helper ends.
@@ -50,6 +52,7 @@ package enum SensorEvent: Equatable, Sendable {
         case .deleted: return 76
         case .closed: return 77
         case .failed: return 78
+        case .cancelIgnored: return 79
         }
     }
 
@@ -87,7 +90,8 @@ package enum SensorEvent: Equatable, Sendable {
             else { throw .badValue }
             writer.put(.template, source.extracting(template), to: &packet)
             writer.put(.onReader, onReader, to: &packet)
-        case .cancelled(let fingerSeen): writer.put(.fingerSeen, fingerSeen, to: &packet)
+        case .cancelled(let fingerSeen), .cancelIgnored(let fingerSeen):
+            writer.put(.fingerSeen, fingerSeen, to: &packet)
         case .failed(let problem): writer.put(.problem, problem.rawValue, to: &packet)
         }
         return try writer.finish(&packet)
@@ -148,6 +152,7 @@ package enum SensorEvent: Equatable, Sendable {
                 throw .badValue
             }
             self = .failed(problem)
+        case 79: self = .cancelIgnored(fingerSeen: try reader.truth(.fingerSeen, from: packet))
         default: throw .unknownKind
         }
         try reader.finish(packet)

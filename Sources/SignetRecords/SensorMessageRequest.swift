@@ -16,9 +16,9 @@ package enum SensorRequest: Equatable, Sendable {
     /// Open the reader: answered by `reader` and `opened`, or `failed`.
     case open
     /// Wait for a finger: answered by `armed`, and then by exactly one of `matched`, `notMatched`, `retry`,
-    /// `cancelled` and `failed`, with `fingerSeen` before it where a finger was seen.
+    /// `cancelled`, `cancelIgnored` and `failed`, with `fingerSeen` before it where a finger was seen.
     case arm
-    /// End what `arm` or `enroll` began: answered by `cancelled` unless another ending was already on its way.
+    /// End what `arm` or `enroll` began: answered by `cancelled` or `cancelIgnored` unless another ending was already on its way.
     case cancel
     /// Enroll a finger: answered by `stage` and `retry` any number of times, then `enrolled`, `cancelled` or `failed`.
     /// The day is the number of days since 1970-01-01.

@@ -26,7 +26,7 @@ extension Session {
             nil, Operation.done, operation.retainedPointer())
         iterate { operation.isDone || channel.isReadable }
         guard operation.isDone || cancelOrLeave(operation, until: { operation.isDone }) else {
-            channel.send(.cancelled(fingerSeen: true))
+            channel.send(.cancelIgnored(fingerSeen: true))
             return
         }
         finish(operation, on: reader)
@@ -60,7 +60,8 @@ extension Session {
         // SAFETY: the operation is done and is an enrollment; the print is ours.
         guard let print = unsafe fp_device_enroll_finish(reader.device, operation.result, &error) else {
             switch unsafe reader.take(error) {
-            case .cancelled: channel.send(.cancelled(fingerSeen: true))
+            case .cancelled where operation.wasCancelled: channel.send(.cancelled(fingerSeen: true))
+            case .cancelled: channel.send(.failed(.faulty))
             case .retry: channel.send(.failed(.faulty))
             case .problem(let problem): channel.send(.failed(problem))
             }

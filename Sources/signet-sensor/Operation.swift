@@ -6,6 +6,8 @@ internal import CFprint
     let cancellable: UnsafeMutablePointer<GCancellable>
     /// What the call ended with; owned.
     private(set) var result: OpaquePointer?
+    /// Whether we asked the driver to end it.
+    private(set) var wasCancelled = false
 
     init() {
         unsafe cancellable = g_cancellable_new()
@@ -20,7 +22,10 @@ internal import CFprint
     var isDone: Bool { unsafe result != nil }
 
     /// Asks the driver to end the call; it may take its time, or not listen.
-    func cancel() { unsafe g_cancellable_cancel(cancellable) }
+    func cancel() {
+        wasCancelled = true
+        unsafe g_cancellable_cancel(cancellable)
+    }
 
     /// The pointer that `Operation.done` gets: one reference, which `done` gives back.
     func retainedPointer() -> UnsafeMutableRawPointer { unsafe Unmanaged.passRetained(self).toOpaque() }

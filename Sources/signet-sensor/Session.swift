@@ -150,7 +150,8 @@ final class Session {
             guard let why = connect(candidate) else { return candidate }
             reader = nil
             // That another program has it tells more than that its ghost is dead.
-            if problem != .busy { problem = why }
+            // libfprint still lists what is not there any more.
+            if problem != .busy { problem = why == .removed ? .ghost : why }
         }
         channel.send(.failed(problem))
         return nil

@@ -69,7 +69,7 @@ extension Session {
         if !touch.isOver, !operation.isDone, !cancelOrLeave(operation, until: { touch.isOver || operation.isDone }) {
             // The driver takes its time. No finger was compared yet, or the callback would have said so, and what it
             // still says counts for nothing: no guess is given away.
-            end(.cancelled(fingerSeen: touch.fingerSeen))
+            end(.cancelIgnored(fingerSeen: touch.fingerSeen))
         }
         if operation.isDone { conclude(operation) }
     }
@@ -225,7 +225,9 @@ extension Session {
         case .retry(let reason):
             touch.fingerSeen = true
             end(.retry(reason), goesOn: true)
-        case .cancelled: end(.cancelled(fingerSeen: touch.fingerSeen))
+        case .cancelled where operation.wasCancelled: end(.cancelled(fingerSeen: touch.fingerSeen))
+        // By the bus: it was reset, or suspended.
+        case .cancelled: end(.failed(.faulty))
         case .problem(let problem): end(.failed(problem))
         }
     }

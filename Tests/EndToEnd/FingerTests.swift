@@ -155,6 +155,8 @@ import Testing
             try alice.reader.unplug()
             try terminal.waitFor("The reader was unplugged. ")
             try alice.typePIN(terminal)
+            // Plugged in again, it is found by the next prompt.
+            #expect(try alice.acceptsFinger())
         }
     }
 

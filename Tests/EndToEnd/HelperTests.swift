@@ -27,7 +27,8 @@ import Testing
             if fingerLies { try alice.reader.lay(finger: true) }
             let helper = try SensorProcess.only()
             kill(helper, SIGSTOP)
-            try terminal.waitForSecretPrompt(Offer.pin, within: 9)
+            try terminal.waitFor("The reader stopped answering. ", within: 9)
+            try terminal.waitForSecretPrompt(Offer.pin)
             #expect(try alice.fingerFailures() == 1)
             #expect(!SensorProcess.all().contains(helper), "the frozen helper is still there")
             try terminal.type(line: Enrolled.pin)

@@ -118,8 +118,10 @@ final class FakeSensor: FingerSensor {
         case .matched:
             counted()
             process.evidence.append(.comparedRight(.finger))
-        case .notRecognised, .timedOut(fingerSeen: true), .interrupted(fingerSeen: true), .failed: counted()
-        case .retry, .timedOut, .interrupted, .setAside, nil: break
+        case .notRecognised, .timedOut(fingerSeen: true), .interrupted(fingerSeen: true), .slept(fingerSeen: true),
+            .cancelIgnored(fingerSeen: true), .failed:
+            counted()
+        case .retry, .timedOut, .interrupted, .setAside, .slept, .cancelIgnored, nil: break
         }
         return touch ?? .timedOut(fingerSeen: false)
     }

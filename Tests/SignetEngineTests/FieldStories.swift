@@ -5,12 +5,59 @@ import Testing
 
 /// Stories of the one prompt, at which PIN and finger are waited for at once; each says which fault it would catch.
 enum FieldStories {
-    static let all = typing + touching + leaving + others
+    static let all = typing + touching + leaving + sleeping + others
 
     private static let begun = Met.prompt(.pinBeforeTouch)
     private static let touch = Met.notice(.touchTheReader)
     private static let again = Met.notice(.notRecognised)
     private static func pin(_ why: FingerClosure) -> Met { .prompt(.pin(because: why)) }
+
+    static let sleeping: [Story] = [
+        // A sleep that ends the prompt, costs a try, or is not told.
+        Story(
+            name: "slept", touches: [.slept(fingerSeen: false), .matched(index: 0)], field: [],
+            outcome: .granted(.finger), met: [begun, touch, .notice(.readerWakes), touch],
+            after: { machine, actor in
+                #expect(machine.attempts.finger.count == 0)
+                #expect(actor.sensor.opened == [.inside, .inside] && actor.sensor.arms == 2)
+                #expect(actor.journalHas(.readerTrouble(.slept)))
+            }),
+        // A finger that lay there when the machine fell asleep as a free guess.
+        Story(
+            name: "slept with a finger", answers: [.cancels], touches: [.slept(fingerSeen: true)],
+            field: [], outcome: .refused(.cancelled),
+            met: [begun, touch, .notice(.readerWakes), touch, pin(.notTouched)],
+            after: { machine, _ in #expect(machine.attempts.finger.count == 1) }),
+        // A machine that sleeps again and again and keeps the prompt for ever.
+        Story(
+            name: "slept four times", answers: [.cancels],
+            touches: [Touch](repeating: .slept(fingerSeen: false), count: 4),
+            field: [], outcome: .refused(.cancelled),
+            met: [
+                begun, touch, .notice(.readerWakes), touch, .notice(.readerWakes), touch, .notice(.readerWakes), touch,
+                pin(.readerNotAvailable(.slept)),
+            ], after: { machine, _ in #expect(machine.attempts.finger.count == 0) }),
+        // A reader that does not come back, or is told as if it had never been there.
+        Story(
+            name: "slept and lost", answers: [.right], touches: [.slept(fingerSeen: false)], field: [],
+            meanwhile: {
+                $1.process.faults = [(.readers, 2)]
+                $1.process.readerProblem = .slept
+            }, outcome: .granted(.pin),
+            met: [begun, touch, .notice(.readerWakes), pin(.readerNotAvailable(.slept))]),
+        // A driver that ignores the cancel: a try that is lost by it, or given back though a finger lay there.
+        Story(
+            name: "cancel ignored", answers: [.right], touches: [.cancelIgnored(fingerSeen: false)], field: [],
+            outcome: .granted(.pin), met: [begun, touch, pin(.readerNotAvailable(.cancelIgnored))],
+            after: { machine, actor in
+                #expect(actor.charges == 4)
+                #expect(actor.journalHas(.fingerPathClosed(.readerNotAvailable(.cancelIgnored))))
+            }),
+        Story(
+            name: "cancel ignored with a finger", answers: [.cancels], touches: [.cancelIgnored(fingerSeen: true)],
+            field: [], outcome: .refused(.cancelled), met: [begun, touch, pin(.readerNotAvailable(.cancelIgnored))],
+            after: { machine, _ in #expect(machine.attempts.finger.count == 1) }),
+    ]
 
     static let typing: [Story] = [
         // A person who types at once and waits for the reader all the same, or pays for a finger that was never asked for.

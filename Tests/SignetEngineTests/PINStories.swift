@@ -205,6 +205,23 @@ enum PINStories {
             met: [
                 .prompt(.pin(because: .background)), .notice(.nothingTyped), .prompt(.pin(because: nil)),
             ], after: { _, actor in #expect(actor.sensor.arms == 0) }),
+        // Another seat that is offered the finger, or not told why it is not.
+        Story(
+            name: "another seat", answers: [.right], touches: [.matched(index: 0)], closure: .anotherSeat,
+            outcome: .granted(.pin), met: [.prompt(.pin(because: .anotherSeat))],
+            after: { _, actor in
+                #expect(actor.journalHas(.fingerPathClosed(.anotherSeat)) && actor.sensor.arms == 0)
+            }),
+        // Somebody at `su alice` who is not told why no finger counts where he is, or is told of her fingers.
+        Story(
+            name: "su under a closed lid", answers: [.right], caller: .anotherPerson, closure: .lidClosed,
+            outcome: .granted(.pin), met: [.prompt(.pin(because: .lidClosed))]),
+        Story(
+            name: "su from afar", answers: [.right], caller: .anotherPerson, closure: .remote,
+            outcome: .granted(.pin), met: [.prompt(.pin(because: .remote))]),
+        Story(
+            name: "su without fingers", answers: [.right], caller: .anotherPerson, closure: .notApproved,
+            outcome: .granted(.pin), met: [.prompt(.pin(because: nil))]),
         // `finger = no` that is not kept.
         Story(
             name: "finger = no",

@@ -326,6 +326,9 @@ private let sudo = Array("sudo".utf8)
             (.unsupported, "The reader cannot do this."),
             (.printNotFound, "The reader no longer has this fingerprint."),
             (.virtualRefused, "Only a virtual reader was found, and those are refused."),
+            (.slept, "The reader was lost while the machine slept."), (.stalled, "The reader stopped answering."),
+            (.cancelIgnored, "The reader was not touched in time, and did not stop waiting."),
+            (.ghost, "The reader is listed and no longer there. Plug it in again."),
         ] as [(ReaderProblem, String)]) func problem(problem: ReaderProblem, text: String)
     { #expect(problem.sentence == text) }
 }

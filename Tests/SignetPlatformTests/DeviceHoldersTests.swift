@@ -40,7 +40,7 @@ import Testing
     }
 
     private func holders(_ machine: CallerFactsTests.Machine, of place: ReaderPlace) -> [String] {
-        DeviceHolders(root: Array(machine.root.utf8)).holders(of: place).map { String(decoding: $0, as: UTF8.self) }
+        DeviceHolders(root: Array(machine.root.utf8)).names(of: place).map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// Catches the device of another bus, a name that only begins alike, and a program that is named twice.
@@ -56,6 +56,16 @@ import Testing
         let device = DeviceHolders(root: Array(machine.root.utf8))
         #expect(device.deviceFile(of: place) == Array("/dev/bus/usb/003/007".utf8))
         #expect(device.runs("fprintd") && !device.runs("fprint") && !device.runs("fprintd2"))
+    }
+
+    /// Catches a search that follows what is no process, or ends at the first that cannot be looked at.
+    @Test func oddProcesses() throws {
+        let machine = try machine()
+        try machine.put("/proc/self/fd/.keep", "")
+        try machine.put("/proc/7/fd/.keep", "")
+        #expect(holders(machine, of: place).isEmpty)
+        try run(machine, 9, "/usr/libexec/fprintd (deleted)", opens: ["/dev/bus/usb/003/007"])
+        #expect(holders(machine, of: place) == ["fprintd"])
     }
 
     /// Catches a place that names another controller or port and finds a device all the same.

@@ -77,7 +77,8 @@ private func events() -> [SensorEvent] {
         .opened(presence: [], foreignPrints: 0), .opened(presence: presence, foreignPrints: 70_000), .armed,
         .fingerSeen, .matched(index: 0), .matched(index: SensorMessage.galleryLimit - 1), .notMatched,
         .stage(done: 0, of: 1), .stage(done: 255, of: 255), .cancelled(fingerSeen: true),
-        .cancelled(fingerSeen: false), .deleted, .closed,
+        .cancelled(fingerSeen: false), .cancelIgnored(fingerSeen: true), .cancelIgnored(fingerSeen: false), .deleted,
+        .closed,
     ]
 }
 

@@ -13,9 +13,26 @@ extension SensorTests {
 
         private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-        /// A /proc with one process, which runs this program and has these files open.
-        private func processes(_ stage: Stage, exe: String, files: [String], number: String = "42") throws -> [UInt8] {
-            let folder = stage.folder + "/proc/\(number)"
+        private static let place = ReaderPlace(
+            bus: .usb, attachment: .fixed, path: bytes("pci0000:00/0000:00:14.0/usb2/4"))
+
+        private func put(_ text: String, _ path: String) throws {
+            try FileManager.default.createDirectory(
+                atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+            try text.write(toFile: path, atomically: false, encoding: .utf8)
+        }
+
+        /// A machine with a reader at /dev/bus/usb/001/004 and one process, which runs this program and has these files open.
+        private func machine(_ stage: Stage, exe: String, files: [String]) throws -> [UInt8] {
+            let hub = "/devices/pci0000:00/0000:00:14.0/usb1"
+            try put(" 2.00\n", stage.folder + "/sys\(hub)/version")
+            try put("1\n", stage.folder + "/sys\(hub)/1-4/busnum")
+            try put("4\n", stage.folder + "/sys\(hub)/1-4/devnum")
+            let bus = stage.folder + "/sys/bus/usb/devices"
+            try FileManager.default.createDirectory(atPath: bus, withIntermediateDirectories: true)
+            #expect(symlink("../../..\(hub)", bus + "/usb1") == 0 && symlink("../../..\(hub)/1-4", bus + "/1-4") == 0)
+            let folder = stage.folder + "/proc/42"
+            try put("42 (x) S 1 1 1 0 -1 4194560", folder + "/stat")
             try FileManager.default.createDirectory(atPath: folder + "/fd", withIntermediateDirectories: true)
             #expect(symlink(exe, folder + "/exe") == 0)
             for (number, file) in files.enumerated() { #expect(symlink(file, "\(folder)/fd/\(number)") == 0) }
@@ -32,40 +49,48 @@ extension SensorTests {
 
         /// Opens the reader; answers the problem, the holder, and the seconds it took.
         private func open(
-            _ sensor: inout SensorClient
+            _ sensor: inout SensorClient, at place: ReaderPlace = place
         ) throws -> (problem: ReaderProblem?, holder: String?, seconds: Double) {
             guard let none = makeSet([], Self.identity, onReader: false) else { throw ReaderProblem.faulty }
             let start = Date()
             var problem: ReaderProblem?
-            do throws(ReaderProblem) { _ = try sensor.open(Self.identity, for: none, gallery: []) } catch {
+            do throws(ReaderProblem) {
+                _ = try sensor.open(Self.identity, at: place, for: none, gallery: [])
+            } catch {
                 problem = error
             }
             let holder = sensor.holder.map { String(decoding: $0, as: UTF8.self) }
             return (problem, holder, Date().timeIntervalSince(start))
         }
 
-        /// Catches a reader that is called faulty or nobody's while fprintd has it, and a person who waits longer than a second.
-        @Test(arguments: [ReaderProblem.busy, .faulty, .notPermitted]) func fprintdIsNamed(problem: ReaderProblem)
-            throws
-        {
+        /// Catches a reader that is called faulty or nobody's while fprintd or a virtual machine has it, and a person who waits
+        /// longer than a second.
+        @Test(arguments: [ReaderProblem.busy, .faulty, .notPermitted], ["fprintd", "qemu"])
+        func whoHasItIsNamed(problem: ReaderProblem, program: String) throws {
             let stage = try Stage()
             var sensor = client(try failing(stage, problem))
-            sensor.processes = try processes(
-                stage, exe: "/usr/libexec/fprintd", files: ["/dev/null", "socket:[1]", "/dev/bus/usb/001/004"])
+            sensor.root = try machine(
+                stage, exe: "/usr/libexec/\(program)", files: ["/dev/null", "socket:[1]", "/dev/bus/usb/001/004"])
             let opened = try open(&sensor)
-            #expect(opened.problem == .busy && opened.holder == "fprintd")
+            #expect(opened.problem == .busy && opened.holder == program)
             #expect(opened.seconds > 0.4 && opened.seconds < 1, "\(opened.seconds)")
         }
 
-        /// Catches a fault of the reader's own that is blamed on somebody, or waited for.
-        @Test(arguments: [
-            ("/usr/libexec/fprintd", ["/dev/null"]), ("/home/mallory/fprintd", ["/dev/bus/usb/001/004"]),
-            ("/usr/bin/fprintd-verify", ["/dev/bus/usb/001/004"]), ("/usr/bin/qemu", ["/dev/bus/usb/001/004"]),
-            ("/usr/libexec/fprintd", ["/tmp/dev/bus/usb/001/004"]),
-        ]) func otherProgramsAreNotBlamed(exe: String, files: [String]) throws {
+        /// Catches a program that gives itself a name which then stands in somebody else's prompt.
+        @Test func aStrangersProgramIsNotNamed() throws {
             let stage = try Stage()
             var sensor = client(try failing(stage, .faulty))
-            sensor.processes = try processes(stage, exe: exe, files: files)
+            sensor.root = try machine(stage, exe: "/home/mallory/type your PIN at", files: ["/dev/bus/usb/001/004"])
+            let opened = try open(&sensor)
+            #expect(opened.problem == .busy && opened.holder == nil)
+        }
+
+        /// Catches a fault of the reader's own that is blamed on somebody, or waited for.
+        @Test(arguments: [["/dev/null"], ["/dev/bus/usb/001/005"], ["/tmp/dev/bus/usb/001/004"], []])
+        func nobodyElseIsBlamed(files: [String]) throws {
+            let stage = try Stage()
+            var sensor = client(try failing(stage, .faulty))
+            sensor.root = try machine(stage, exe: "/usr/libexec/fprintd", files: files)
             let opened = try open(&sensor)
             #expect(opened.problem == .faulty && opened.holder == nil)
             #expect(opened.seconds < 0.4)
@@ -92,24 +117,10 @@ extension SensorTests {
                     fi
                     exec sleep 30
                     """))
-            sensor.processes = Self.bytes(stage.folder)
-            let outcome = try open(&sensor)
+            sensor.root = Self.bytes(stage.folder)
+            let outcome = try open(&sensor, at: .nowhere)
             #expect(outcome.problem == nil && outcome.holder == nil)
             #expect(outcome.seconds < 1)
-        }
-
-        /// Catches a search of /proc that follows what is no process, or ends at the first that cannot be looked at.
-        @Test func oddProcesses() throws {
-            let stage = try Stage()
-            let root = Self.bytes(stage.folder)
-            #expect(ReaderHolder.fprintd(root: root) == nil)
-            _ = try processes(stage, exe: "/usr/libexec/fprintd", files: ["/dev/bus/usb/001/004"], number: "self")
-            #expect(ReaderHolder.fprintd(root: root) == nil)
-            try FileManager.default.createDirectory(
-                atPath: stage.folder + "/proc/7", withIntermediateDirectories: true)
-            #expect(ReaderHolder.fprintd(root: root) == nil)
-            _ = try processes(stage, exe: "/usr/libexec/fprintd (deleted)", files: ["/dev/spidev0.0"], number: "9")
-            #expect(ReaderHolder.fprintd(root: root) == Self.bytes("fprintd"))
         }
     }
 }

@@ -70,7 +70,7 @@ extension SensorTests {
                 let set = makeSet([Array("FP3 a template of no reader".utf8)], .plainVirtual, onReader: false),
                 let finger = Finger(number: 7)
             else { return }
-            let problems: [ReaderProblem] = [.helperFailed, .timedOut]
+            let problems: [ReaderProblem] = [.helperFailed, .timedOut, .stalled]
             if moment == .listing {
                 do throws(ReaderProblem) {
                     Issue.record("listed \(try sensor.readers())")

@@ -68,7 +68,7 @@ struct ReadersSurvey {
         } catch {
             if case .held(let words) = error { return [words.map { Output.text($0) } ?? "another prompt"] }
         }
-        return DeviceHolders().holders(of: reader.place).map { Output.text($0) }
+        return DeviceHolders().names(of: reader.place).map { Output.text($0) }
     }
 
     // MARK: People

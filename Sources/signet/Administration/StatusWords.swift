@@ -102,6 +102,10 @@ extension ReaderProblem {
         case .unsupported: "unsupported"
         case .printNotFound: "print_not_found"
         case .virtualRefused: "virtual_refused"
+        case .slept: "reader_slept"
+        case .stalled: "reader_stalled"
+        case .cancelIgnored: "reader_ignores_cancel"
+        case .ghost: "reader_ghost"
         }
     }
 
@@ -120,6 +124,10 @@ extension ReaderProblem {
         case .unsupported: "the reader cannot do this"
         case .printNotFound: "the print is not in the reader's memory"
         case .virtualRefused: "only a virtual reader is there, and it is refused"
+        case .slept: "the reader was lost while the machine slept"
+        case .stalled: "the reader stopped answering"
+        case .cancelIgnored: "the reader does not stop waiting for a finger"
+        case .ghost: "the reader is listed and no longer there"
         }
     }
 

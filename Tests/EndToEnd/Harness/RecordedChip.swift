@@ -13,11 +13,16 @@ final class RecordedChip: StandInReader {
         RecordedReader.canReplay && access("/usr/bin/python3", X_OK) == 0
         && access((RecordedReader.recordings ?? "") + "/elanmoc/custom.pcapng", R_OK) == 0
 
+    /// What scripts/fetch-recordings gets.
+    private static let fetched = World.packageRoot + "/.build-recordings/libfprint"
+    static let hasFetched = canReplay && access(fetched + "/goodixmoc/custom.pcapng", R_OK) == 0
+
     /// `steps` are those of Tests/Tools/chiprecording.py; `user` has six letters.
     init(_ name: String, user: String, steps: [String]) throws {
         guard let recordings = RecordedReader.recordings else { throw HarnessError("there are no recordings") }
         folder = try World.scratchFolder()
-        let source = "\(recordings)/\(name)"
+        let isBeside = access("\(recordings)/\(name)", R_OK) == 0
+        let source = "\(isBeside ? recordings : RecordedChip.fetched)/\(name)"
         guard let path = try File.read("\(source)/device").split(separator: "\n").first?.dropFirst(3) else {
             throw HarnessError("\(name) names no device")
         }
