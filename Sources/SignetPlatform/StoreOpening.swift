@@ -32,6 +32,7 @@ package enum StoreOpening {
         let opened = try open(root: root, configuration.enclaveSettings, timing: timing)
         var store = try UserStore(root: root, uid: uid, userName: userName, keys: opened.keys)
         if configuration.enrollmentSource == .fprintd { store.elsewhere = FprintdStore(userName: userName) }
+        if caller == .anotherPerson { store.lane = CallerLane() }
         let values = try StoreValues(root: root, keys: opened.keys)
         var log = log
         if !opened.keys.current.isLocked() { log.record(.memoryNotLocked) }

@@ -98,6 +98,13 @@ package struct SealedHeader: Equatable, Sendable {
         }
     }
 
+    /// How long the header is by what it tells of itself, in bytes; nil where it is no header.
+    ///
+    /// It proves nothing.
+    package static func claimedCount(in file: Span<UInt8>) -> Int? {
+        claimedName(in: file).map { magic.count + 2 + 4 + keyIDCount + 2 + $0.count }
+    }
+
     /// The id of the master key that the beginning of a file tells; nil where it is no header.
     ///
     /// It proves nothing.

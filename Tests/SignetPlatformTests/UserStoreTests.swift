@@ -156,9 +156,14 @@ import Testing
         }
         try overwrite(path, valid + [0])
         #expect(storeError { _ = try store.loadIdentity() } == .fault(.identity, .damaged))
+        // A later version's header has another version under the seal as well; one that only claims it is damaged.
         var newer = valid
         newer[5] = 2
         try overwrite(path, newer)
+        #expect(storeError { _ = try store.loadIdentity() } == .fault(.identity, .damaged))
+        let sealer = RecordSealer(masterKey: masterKey())!
+        let header = SealedHeader(kind: valid[4], uid: 1000, keyID: sealer.keyID, userName: alice, version: 2)
+        try overwrite(path, sealer.seal(bytes(40).span, header: header) ?? [])
         #expect(storeError { _ = try store.loadIdentity() } == .fault(.identity, .newer))
         try overwrite(path, [UInt8](repeating: 0, count: 200_000))
         #expect(storeError { _ = try store.loadIdentity() } == .fault(.identity, .damaged))

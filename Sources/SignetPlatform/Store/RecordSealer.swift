@@ -113,18 +113,48 @@ package struct RecordSealer: ~Copyable {
         do throws(SealedHeader.Mismatch) {
             headerCount = try header.match(file)
         } catch {
-            throw .fault(kind, RecordFault(error))
+            throw .fault(kind, isDamage(error, of: file, header, key) ? .damaged : RecordFault(error))
         }
-        let contentStart = headerCount + AuthenticatedEncryption.nonceCount
-        guard file.count >= contentStart + AuthenticatedEncryption.tagCount else { throw .fault(kind, .damaged) }
-        let opened = AuthenticatedEncryption.open(
-            file.extracting(contentStart..<file.count), associated: file.extracting(0..<headerCount),
-            nonce: file.extracting(headerCount..<contentStart), key: key)
-        switch consume opened {
+        switch opened(file, headerCount: headerCount, associated: file.extracting(0..<headerCount), key) {
         case .content(let content): return content
         case .refused: throw .fault(kind, .damaged)
         case .outOfMemory: throw .system(errno: ENOMEM)
         }
+    }
+
+    /// Whether a header that does not match is not a wrong one, but the right one with other bytes in it.
+    ///
+    /// One bit of a header makes another user, name, key or version of it, and sends an administrator the wrong way. The
+    /// seal knows better: what opens under the header that should be there was written with it, and what is really another
+    /// user's opens under its own.
+    private static func isDamage(
+        _ mismatch: SealedHeader.Mismatch, of file: Span<UInt8>, _ header: SealedHeader, _ key: borrowing SecretBytes
+    ) -> Bool {
+        guard let expected = try? header.encoded() else { return false }
+        let isOurs: Bool
+        switch opened(file, headerCount: expected.count, associated: expected.span, key) {
+        case .content: isOurs = true
+        case .refused: isOurs = false
+        case .outOfMemory: isOurs = false
+        }
+        guard !isOurs, mismatch == .otherUser || mismatch == .renamed else { return isOurs }
+        guard let count = SealedHeader.claimedCount(in: file) else { return true }
+        switch opened(file, headerCount: count, associated: file.extracting(0..<count), key) {
+        case .refused: return true
+        case .content: return false
+        case .outOfMemory: return false
+        }
+    }
+
+    /// Opens what comes after the first `headerCount` bytes: nonce, ciphertext and tag.
+    private static func opened(
+        _ file: Span<UInt8>, headerCount: Int, associated: Span<UInt8>, _ key: borrowing SecretBytes
+    ) -> AuthenticatedEncryption.Opened {
+        let contentStart = headerCount + AuthenticatedEncryption.nonceCount
+        guard file.count >= contentStart + AuthenticatedEncryption.tagCount else { return .refused }
+        return AuthenticatedEncryption.open(
+            file.extracting(contentStart..<file.count), associated: associated,
+            nonce: file.extracting(headerCount..<contentStart), key: key)
     }
 
     /// The authentication of a slot's bytes under the key that `id` names, 32 bytes; nil for a key that does not count.

@@ -42,7 +42,12 @@ package struct SecureFolder: ~Copyable {
         // SAFETY: the name is terminated and outlives the call.
         let raw = unsafe signet_openat(
             descriptor.raw, name.terminated, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0)
-        guard raw >= 0 else { throw .last }
+        guard raw >= 0 else {
+            let fault = FileFault.last
+            // Each refuses in words of its own: a folder, a socket, a device without a driver.
+            if let there = try look(name), signet_is_regular(there.st_mode) == 0 { throw .unsafe }
+            throw fault
+        }
         let file = FileDescriptor(owning: raw)
         let status = try file.status()
         guard signet_is_regular(status.st_mode) != 0, status.st_uid == 0,

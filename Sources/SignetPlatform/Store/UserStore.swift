@@ -20,6 +20,9 @@ package struct UserStore: RecordStore, ~Copyable {
     private let stamp: StoreStamp?
     private let timing: LockTiming
     private var held: FileLock?
+    /// Where the processes of one person who asks for other people's accounts wait for each other; nil: they need not.
+    package var lane: CallerLane?
+    private var heldLane: FileLock?
     /// The user's folder, open while the lock is held.
     private var heldFolder: SecureFolder?
     private var known = Known()
@@ -83,6 +86,15 @@ package struct UserStore: RecordStore, ~Copyable {
 
     package mutating func lock() throws(StoreError) {
         guard held == nil else { return }
+        // First: a wait in the lane keeps nobody but its own person waiting.
+        if let lane { heldLane = try lane.take() }
+        do throws(StoreError) { try lockRecords() } catch {
+            unlock()
+            throw error
+        }
+    }
+
+    private mutating func lockRecords() throws(StoreError) {
         var triesLeft = UserStore.lockTries
         while held == nil {
             do throws(StoreError) {
@@ -99,7 +111,6 @@ package struct UserStore: RecordStore, ~Copyable {
         }
         // Whoever opened the store before a migration must not go on under the old key.
         guard let stamp, (try? StoreStamp(root)) != stamp else { return }
-        unlock()
         throw .busy
     }
 
@@ -107,6 +118,7 @@ package struct UserStore: RecordStore, ~Copyable {
         known = Known()
         heldFolder = nil
         held = nil
+        heldLane = nil
     }
 
     /// Whether there is an identity, without a look at it.
