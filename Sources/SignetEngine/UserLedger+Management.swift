@@ -155,6 +155,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             }
         case .none: approvals = state.identity.approvals
         }
+        let movesChips = announceChips(from: before, to: set)
         // Prints first: a crash in between leaves the generations apart, which closes the finger path and no more.
         do throws(StoreError) { try store.save(set) } catch { throw failed(error) }
         state.identity.approvals = approvals
@@ -162,14 +163,16 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         state.attempts.generation = set.generation
         state.attempts.foreignPrints = unapproved
         try saveCounting(&state)
+        if movesChips { settleChips() }
     }
 
     /// How many prints of others are still new to the user once `session` is approved.
-    private func foreignPrintsLeft(by session: ReaderSession?, _ state: UserState) -> UInt8 {
+    private mutating func foreignPrintsLeft(by session: ReaderSession?, _ state: UserState) -> UInt8 {
         let seen = state.attempts.foreignPrints
         guard let session, seen > 0 else { return seen }
-        let approved = state.identity.approvals.first { $0.reader == session.reader }?.foreignPrints ?? 0
-        return excess(UInt32(clamping: UInt64(approved) + UInt64(seen)), over: session.foreignPrints)
+        let approved = state.identity.approvals.first { $0.reader == session.reader }?.others ?? []
+        let approvedNow = foreignPrints(among: session.others, beyond: approved)
+        return seen > approvedNow ? seen - approvedNow : 0
     }
 
     /// Activation: approves what is there now on one reader and forgets the change that closed the path.
@@ -195,6 +198,8 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             state.attempts.generation = set.generation
             try ledger.saveCounting(&state)
             count = session.gallery.count
+            // Prints that fprintd enrolled are known by this, and an index that was lost is made anew.
+            if set.liesOnChip(session.reader) { ledger.settleChips() }
         }
         return count
     }

@@ -31,6 +31,18 @@ final class FakeVault: KeyVault {
         return digest
     }
 
+    func handleDigest(of identity: Span<UInt8>) throws(VaultError) -> Digest {
+        if process.begin(.handleDigest) { throw process.vaultError }
+        return try FakeVault.handleDigest(copy(identity))
+    }
+
+    /// The same for whoever has no process.
+    static func handleDigest(_ identity: [UInt8]) throws(VaultError) -> Digest {
+        let hash = mix([[2], identity], count: Digest.byteCount)
+        guard let digest = Digest(hash.span) else { throw .outOfMemory }
+        return digest
+    }
+
     func makeSigningKey() throws(VaultError) -> SigningKeyPair {
         if process.begin(.makeSigningKey) { throw process.vaultError }
         let seed = nextRandom(32)

@@ -109,7 +109,7 @@ extension SensorTests {
             var sensor = client(try stage.virtual("FP_VIRTUAL_DEVICE_STORAGE"))
             let opened = try open(&sensor, stage, names: ["f1", "f2"], stored: ["f1", "x", "f2", "y"])
             #expect(opened.presence == [.onReader, .onReader])
-            #expect(opened.foreignPrints == 2)
+            #expect(opened.others.count == 2)
             let touches: [(String, Touch)] = [
                 ("SCAN f2", .matched(index: 1)), ("SCAN x", .notRecognised), ("SCAN nobody", .notRecognised),
                 ("RETRY 1", .retry(.tooShort)), ("RETRY 3", .retry(.removeFinger)), ("RETRY 2", .retry(.centreFinger)),
