@@ -10,7 +10,7 @@ package struct Activated: Equatable, Sendable {
     package let prints: Int
     /// How many other readers' prints still wait for their own activation.
     package let readersLeft: Int
-    /// How many prints of others lie in the reader's memory, which the user approved to be there.
+    /// How many prints of nobody's here lie in the reader's memory, which the user approved to be there.
     package var foreignPrints = 0
 }
 
@@ -36,7 +36,8 @@ where
             management.done(.approved(prints: prints))
             return Activated(
                 reader: session.reader, prints: prints,
-                readersLeft: waiting.count { $0 != session.reader }, foreignPrints: Int(session.foreignPrints))
+                readersLeft: waiting.count { $0 != session.reader },
+                foreignPrints: management.ledger.strangers(among: session.others)?.count ?? 0)
         }
     }
 

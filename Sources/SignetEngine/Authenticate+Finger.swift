@@ -62,7 +62,7 @@ where
             }
             let candidate = ReaderSession(
                 reader: reader, place: opened.description.place, gallery: gallery, presence: opened.presence,
-                foreignPrints: UInt32(clamping: opened.foreignPrints), generation: set.generation)
+                others: opened.others, generation: set.generation)
             try ledger.noteForeignPrints(candidate, state)
             if let why = try ledger.review(state, set, on: reader, presence: candidate) {
                 try ledger.rememberChange(why)

@@ -79,7 +79,7 @@ where
     }
 
     /// The host's record goes first: a print in a reader's memory that no record names matches for nobody, whereas a record
-    /// whose print is gone would be a change that nobody made.
+    /// whose print is gone would be a change that nobody made. The index knows of it from before until it has left the chip.
     private mutating func delete(
         _ selection: FingerSelection, on reader: ReaderIdentity, key: borrowing SecretBytes?
     ) throws(ManagementRefusal) -> (fingers: [Finger], left: Int) {
@@ -119,7 +119,7 @@ where
             }
             return ReaderSession(
                 reader: reader, place: approval.place, gallery: gallery, presence: presence,
-                foreignPrints: approval.foreignPrints, generation: after.generation)
+                others: approval.others, generation: after.generation)
         } catch { throw .ledger(error) }
     }
 
@@ -133,8 +133,12 @@ where
         var left = 0
         for position in indices.indices {
             do throws(ReaderProblem) { try sensor.deleteFromReader(index: position) } catch {
-                if error != .printNotFound { left += 1 }
+                if error != .printNotFound {
+                    left += 1
+                    continue
+                }
             }
+            ledger.forgetChipPrint(set, indices[position])
         }
         sensor.close()
         return left

@@ -134,6 +134,8 @@ where
             throw .duplicate(of: try nameOfKnownFinger(set, session, on: &screen))
         }
         guard let made else { throw .cancelled }
+        // From here on a crash would leave it on the chip with nobody to know it.
+        ledger.announceChipPrint(made)
         return made
     }
 
@@ -222,10 +224,13 @@ where
         guard let entry = set.entries.last, entry.onReader else { return }
         do throws(ManagementRefusal) {
             _ = try open(entry.reader, at: place, set, [set.entries.count - 1])
-            do throws(ReaderProblem) { try sensor.deleteFromReader(index: 0) } catch { throw .reader(error) }
+            do throws(ReaderProblem) { try sensor.deleteFromReader(index: 0) } catch {
+                if error != .printNotFound { throw .reader(error) }
+            }
+            ledger.forgetChipPrint(set, set.entries.count - 1)
         } catch {
-            // It matches for nobody, since no set has it; status and journal count it as foreign.
-            ledger.log.record(.foreignPrints(count: 1))
+            // It matches for nobody, since no set has it; the index knows it.
+            ledger.log.record(.printLeft)
         }
     }
 }

@@ -32,13 +32,14 @@ package struct OpenedReader: Equatable, Sendable {
     package let description: ReaderDescription
     /// Where each print of the gallery was found, in the gallery's order.
     package let presence: [PrintPresence]
-    /// Prints in the reader's memory that are not in the gallery.
-    package let foreignPrints: Int
+    /// The handle digests of the prints in the reader's memory that are not in the gallery, in ascending order; the lowest
+    /// 255 of them.
+    package let others: [Digest]
 
-    package init(description: ReaderDescription, presence: [PrintPresence], foreignPrints: Int) {
+    package init(description: ReaderDescription, presence: [PrintPresence], others: [Digest]) {
         self.description = description
         self.presence = presence
-        self.foreignPrints = foreignPrints
+        self.others = others
     }
 }
 

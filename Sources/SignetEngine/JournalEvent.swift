@@ -38,6 +38,8 @@ package enum JournalEvent: Equatable, Sendable {
     case readerTrouble(ReaderProblem)
     /// So many prints of others came into a reader's memory since the user approved.
     case foreignPrints(count: Int)
+    /// A print stays in a reader's memory that no record has, for it could not be deleted.
+    case printLeft
     /// A management task was done: its name ("pin changed"), and whether an administrator did it for somebody else.
     case management(ManagementAct, byAdministrator: Bool)
 }
@@ -62,4 +64,6 @@ package enum ManagementAct: Equatable, Sendable {
     /// Records that were restored from a backup are those in force now.
     case olderRecordsAccepted
     case purged
+    /// Prints were deleted from readers' memories that cut deletions and enrolments had left.
+    case leftoversDeleted(prints: Int)
 }

@@ -51,6 +51,7 @@ extension JournalLine {
         case .foreignPrints(let count):
             add("event", "foreign_prints")
             add("count", number: count)
+        case .printLeft: add("event", "print_left")
         case .management(let act, let byAdministrator):
             add("event", "management")
             add(act)
@@ -151,6 +152,9 @@ extension JournalLine {
         case .adopted: add("act", "adopted")
         case .olderRecordsAccepted: add("act", "older_records_accepted")
         case .purged: add("act", "purged")
+        case .leftoversDeleted(let prints):
+            add("act", "leftovers_deleted")
+            add("prints", number: prints)
         }
     }
 }
@@ -173,6 +177,7 @@ extension RecordKind {
         case .attempts: "attempts"
         case .values: "values"
         case .store: "store"
+        case .chips: "chips"
         }
     }
 }

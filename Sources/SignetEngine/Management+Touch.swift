@@ -48,7 +48,7 @@ where
             let opened = try sensor.open(reader, at: place, for: set, gallery: gallery)
             return ReaderSession(
                 reader: reader, place: opened.description.place, gallery: gallery, presence: opened.presence,
-                foreignPrints: UInt32(clamping: opened.foreignPrints), generation: set.generation)
+                others: opened.others, generation: set.generation)
         } catch {
             sensor.close()
             throw .reader(error)

@@ -39,6 +39,7 @@ package enum RecordKind: UInt8, Equatable, Sendable {
     case attempts = 3
     case values = 4
     case store = 5
+    case chips = 6
 }
 
 /// Why the store did not do what was asked.
@@ -78,6 +79,38 @@ package protocol RecordStore: ~Copyable {
     mutating func remove() throws(StoreError)
     /// The TPM's counter that the records name, whatever user name they bear; nil where none can be read.
     mutating func namedCounter() -> EnclaveCounter?
+
+    /// Whose records these are.
+    var uid: UInt32 { get }
+    /// The index of prints in readers' memories; `fault(.chips, .missing)` where there is none.
+    mutating func loadChipIndex() throws(StoreError) -> ChipIndex
+    /// Changes the index under its own lock, which is taken after the user's; durable when it returns.
+    ///
+    /// One that cannot be read is first made anew from all users' records.
+    mutating func changeChipIndex(_ change: (inout ChipIndex) -> Void) throws(StoreError)
+    /// Compares the index with all users' records, and writes it anew where it does not fit and `mending`.
+    mutating func surveyChipIndex(mending: Bool) throws(StoreError) -> ChipSurvey
+}
+
+/// How the index of prints in readers' memories stands beside the records.
+package struct ChipSurvey: Equatable, Sendable {
+    /// Why it could not be read; nil where it could.
+    package let fault: RecordFault?
+    /// Whether it says what the records say.
+    package let fits: Bool
+    /// What it should say.
+    package let index: ChipIndex
+    /// Prints that Signet knows and no record has: what deletions and enrolments left that were cut off.
+    ///
+    /// Where a user's record cannot be read, none of that user's is among them.
+    package let leftovers: [ChipIndex.Entry]
+
+    package init(fault: RecordFault?, fits: Bool, index: ChipIndex, leftovers: [ChipIndex.Entry]) {
+        self.fault = fault
+        self.fits = fits
+        self.index = index
+        self.leftovers = leftovers
+    }
 }
 
 extension RecordStore where Self: ~Copyable {
@@ -130,6 +163,8 @@ package protocol KeyVault: ~Copyable {
     ) throws(VaultError) -> ConcealedSecret
     /// The keyed hash that digests are made with.
     mutating func digest(of bytes: Span<UInt8>) throws(VaultError) -> Digest
+    /// What a print's identity is known by to who has no key: SHA-256, as the reader's helper makes it too.
+    mutating func handleDigest(of identity: Span<UInt8>) throws(VaultError) -> Digest
     /// Makes a signing key.
     mutating func makeSigningKey() throws(VaultError) -> SigningKeyPair
     /// Signs with a 64-byte key; the answer has 64 bytes.

@@ -108,6 +108,10 @@ package enum Attention: Equatable, Sendable {
     case notApproved
     /// The reader is at another port than the one that was approved.
     case readerMoved
+    /// Readers are there, and none of those that the fingers are enrolled with.
+    case readerExchanged
+    /// What fprintd keeps of the user's prints cannot be used.
+    case fprintdUnusable(RecordFault)
     case fingerLockedOut(failures: Int)
     case pinSetByAdministrator
     case noRecoveryCode
@@ -126,6 +130,10 @@ package struct UserStatus: Equatable, Sendable {
     package var fingerClosure: FingerClosure?
     /// In the order of enrollment.
     package var fingers: [FingerFact] = []
+    /// Who keeps the prints.
+    package var source = EnrollmentSource.signet
+    /// Whether an approved reader is at another port than it was, and at its own there is none.
+    package var isReaderMoved = false
     /// Those of the readers at hand that hold an enrolled finger; all of them where none does.
     package var readers: ReaderPresence
     /// nil where the user has none, or the records cannot be read.
@@ -149,6 +157,7 @@ package struct UserStatus: Equatable, Sendable {
     package var attention: [Attention] {
         switch record {
         case .faulty(_, .renamed): return [.renamed]
+        case .faulty(.prints, let fault) where source == .fprintd: return [.fprintdUnusable(fault)]
         case .faulty(let kind, let fault): return [.recordFaulty(kind, fault)]
         case .notSetUp: return [.notSetUp]
         case .busy, .refused, .clockUnreadable: return []
@@ -159,9 +168,10 @@ package struct UserStatus: Equatable, Sendable {
         switch fingerClosure {
         case .enrollmentChanged(let change): found.append(.enrollmentChanged(change))
         case .notApproved: found.append(.notApproved)
-        case .readerNotTrusted(.moved): found.append(.readerMoved)
         default: break
         }
+        if isReaderMoved { found.append(.readerMoved) }
+        if isReaderExchanged { found.append(.readerExchanged) }
         if foreignPrints > 0 { found.append(.foreignPrints(foreignPrints)) }
         if let lockout, lockout.isFingerLockedOut {
             found.append(.fingerLockedOut(failures: lockout.fingerFailures))
@@ -172,6 +182,14 @@ package struct UserStatus: Equatable, Sendable {
         // The next right PIN looks for room for a counter, too.
         if !pinIsToBeRenewed, let enclave, !enclave.hasCounter { found.append(.noCounter) }
         return found
+    }
+}
+
+extension UserStatus {
+    /// Whether there are readers, and none of those that the fingers are enrolled with: a person would touch in vain.
+    private var isReaderExchanged: Bool {
+        guard case .present(let present) = readers, !present.isEmpty, !fingers.isEmpty else { return false }
+        return !fingers.contains { finger in present.contains { $0.identity == finger.reader } }
     }
 }
 
@@ -229,6 +247,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
                 finger: entry.finger, reader: entry.reader, onReader: entry.onReader, enrolledAt: entry.enrolledAt)
         }
         status.readers = status.readers.holding(set.readers())
+        status.isReaderMoved = isMoved(identity, status.readers)
         do throws(LedgerFailure) {
             let state = UserState(identity: identity, attempts: attempts)
             status.fingerClosure = try closure(
@@ -273,6 +292,16 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
                 closure = closure ?? .readerNotTrusted(distrust)
             }
             return closure ?? .readerNotAvailable(.noReader)
+        }
+    }
+
+    /// Whether one of the approved readers stands at another port, and none at the one that was approved.
+    private func isMoved(_ identity: IdentityRecord, _ readers: ReaderPresence) -> Bool {
+        guard case .present(let present) = readers else { return false }
+        return identity.approvals.contains { approval in
+            let same = present.filter { $0.identity == approval.reader }
+            return !same.isEmpty
+                && same.allSatisfy { distrust(identity, $0.identity, at: $0.place, onChip: $0.storesPrints) == .moved }
         }
     }
 

@@ -38,6 +38,7 @@ extension UserLedger where Store: AdoptingRecordStore & ~Copyable, Vault: ~Copya
             state.identity.approvals = []
             try ledger.save(state.identity)
             if state.attempts.counter != nil { try ledger.saveCounting(&state) }
+            ledger.settleChips()
         }
         log.record(.management(.adopted, byAdministrator: true))
         return .adopted

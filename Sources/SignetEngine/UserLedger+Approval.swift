@@ -31,8 +31,9 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         }
         let generationHolds = state.attempts.admits(set.generation) && approval.generation == set.generation
         if generationHolds, try isApproved(present, by: approval, state.identity) {
-            let risen = session.map { excess($0.foreignPrints, over: approval.foreignPrints) } ?? 0
-            return risen > 0 && trust.foreignPrints == .close ? .foreignPrints(risen) : nil
+            guard let session, trust.foreignPrints == .close else { return nil }
+            let risen = foreignPrints(among: session.others, beyond: approval.others)
+            return risen > 0 ? .foreignPrints(risen) : nil
         }
         return .enrollmentChanged(EnrollmentChange(from: approval.prints, to: present))
     }
@@ -42,11 +43,6 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         if let change = attempts.change { return .enrollmentChanged(change) }
         if trust.foreignPrints == .close, attempts.foreignPrints > 0 { return .foreignPrints(attempts.foreignPrints) }
         return nil
-    }
-
-    /// How many prints of others were not there when the user approved; at most 255.
-    func excess(_ foreignPrints: UInt32, over approved: UInt32) -> UInt8 {
-        foreignPrints > approved ? UInt8(clamping: foreignPrints - approved) : 0
     }
 
     /// Why the reader is not used for where or what it is, after `review` found its prints approved; nil where it may be.
@@ -69,7 +65,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             prints.append(ApprovedPrint(digest: try printDigest(set, index), presence: session.presence[position]))
         }
         return try sign(
-            prints, on: session.reader, at: session.place, beside: session.foreignPrints, set.generation, identity,
+            prints, on: session.reader, at: session.place, beside: session.others, set.generation, identity,
             key: key)
     }
 
@@ -78,20 +74,20 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         _ approval: Approval, generation: UInt64, _ identity: IdentityRecord, key: borrowing SecretBytes
     ) throws(LedgerFailure) -> Approval {
         try sign(
-            approval.prints, on: approval.reader, at: approval.place, beside: approval.foreignPrints, generation,
+            approval.prints, on: approval.reader, at: approval.place, beside: approval.others, generation,
             identity, key: key)
     }
 
     private mutating func sign(
-        _ prints: [ApprovedPrint], on reader: ReaderIdentity, at place: ReaderPlace, beside foreignPrints: UInt32,
+        _ prints: [ApprovedPrint], on reader: ReaderIdentity, at place: ReaderPlace, beside others: [Digest],
         _ generation: UInt64, _ identity: IdentityRecord, key: borrowing SecretBytes
     ) throws(LedgerFailure) -> Approval {
         let sorted = prints.sorted { $0.digest < $1.digest }
-        let message = try approvalMessage(sorted, reader, place, foreignPrints, generation, identity)
+        let message = try approvalMessage(sorted, reader, place, others, generation, identity)
         do throws(VaultError) {
             let signature = try vault.sign(message, with: key)
             return Approval(
-                reader: reader, place: place, foreignPrints: foreignPrints, generation: generation, prints: sorted,
+                reader: reader, place: place, others: others, generation: generation, prints: sorted,
                 signature: signature, madeAt: time.wallTime())
         } catch {
             throw failed(error)
@@ -102,12 +98,12 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         _ present: [ApprovedPrint], by approval: Approval, _ identity: IdentityRecord
     ) throws(LedgerFailure) -> Bool {
         let message = try approvalMessage(
-            present, approval.reader, approval.place, approval.foreignPrints, approval.generation, identity)
+            present, approval.reader, approval.place, approval.others, approval.generation, identity)
         return vault.isValid(signature: approval.signature, of: message, by: identity.publicKey)
     }
 
     private mutating func approvalMessage(
-        _ prints: [ApprovedPrint], _ reader: ReaderIdentity, _ place: ReaderPlace, _ foreignPrints: UInt32,
+        _ prints: [ApprovedPrint], _ reader: ReaderIdentity, _ place: ReaderPlace, _ others: [Digest],
         _ generation: UInt64, _ identity: IdentityRecord
     ) throws(LedgerFailure) -> [UInt8] {
         let canonical = EnrollmentDigest.canonicalBytes(
@@ -116,7 +112,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             let digest = try vault.digest(of: canonical.span)
             return ApprovalMessage.bytes(
                 uid: identity.uid, userName: identity.userName, instance: identity.instance, reader: reader,
-                place: place, foreignPrints: foreignPrints, generation: generation, enrollmentDigest: digest)
+                place: place, others: others, generation: generation, enrollmentDigest: digest)
         } catch {
             throw failed(error)
         }

@@ -10,20 +10,20 @@ package struct ReaderSession: Equatable, Sendable {
     /// The indices into the enrollment set's entries that the reader was given.
     package let gallery: [Int]
     package let presence: [PrintPresence]
-    /// Prints in the reader's memory that are not in the gallery.
-    package let foreignPrints: UInt32
+    /// The handle digests of the prints in the reader's memory that are not in the gallery, in ascending order.
+    package let others: [Digest]
     /// The generation of the set that was given.
     package let generation: UInt64
 
     package init(
         reader: ReaderIdentity, place: ReaderPlace, gallery: [Int], presence: [PrintPresence],
-        foreignPrints: UInt32 = 0, generation: UInt64
+        others: [Digest] = [], generation: UInt64
     ) {
         self.reader = reader
         self.place = place
         self.gallery = gallery
         self.presence = presence
-        self.foreignPrints = foreignPrints
+        self.others = others
         self.generation = generation
     }
 }
@@ -138,7 +138,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     /// for `status`; where the configuration wants it, what is remembered closes the path.
     package mutating func noteForeignPrints(_ session: ReaderSession, _ state: UserState) throws(LedgerFailure) {
         guard let approval = state.identity.approval(of: session.reader, generation: session.generation) else { return }
-        let risen = excess(session.foreignPrints, over: approval.foreignPrints)
+        let risen = foreignPrints(among: session.others, beyond: approval.others)
         guard risen > state.attempts.foreignPrints else { return }
         log.record(.foreignPrints(count: Int(risen)))
         try hold { (ledger) throws(LedgerFailure) in

@@ -156,6 +156,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             }
         case .none: approvals = state.identity.approvals
         }
+        let movesChips = announceChips(from: before, to: set)
         // Both sets are approved while the one takes the other's place: a crash leaves the old one or the new one, and
         // each counts. What nobody approved closes the finger path as soon as it is there.
         let standing = state.identity.approvals.filter { $0.generation == before.generation }
@@ -170,14 +171,16 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         state.attempts.generation = set.generation
         state.attempts.foreignPrints = unapproved
         try saveCounting(&state)
+        if movesChips { settleChips() }
     }
 
     /// How many prints of others are still new to the user once `session` is approved.
-    private func foreignPrintsLeft(by session: ReaderSession?, _ state: UserState) -> UInt8 {
+    private mutating func foreignPrintsLeft(by session: ReaderSession?, _ state: UserState) -> UInt8 {
         let seen = state.attempts.foreignPrints
         guard let session, seen > 0 else { return seen }
-        let approved = state.identity.approvals.first { $0.reader == session.reader }?.foreignPrints ?? 0
-        return excess(UInt32(clamping: UInt64(approved) + UInt64(seen)), over: session.foreignPrints)
+        let approved = state.identity.approvals.first { $0.reader == session.reader }?.others ?? []
+        let approvedNow = foreignPrints(among: session.others, beyond: approved)
+        return seen > approvedNow ? seen - approvedNow : 0
     }
 
     /// Activation: approves what is there now on one reader and forgets the change that closed the path.
@@ -204,6 +207,8 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             state.attempts.generation = set.generation
             try ledger.saveCounting(&state)
             count = session.gallery.count
+            // Prints that fprintd enrolled are known by this, and an index that was lost is made anew.
+            if set.liesOnChip(session.reader) { ledger.settleChips() }
         }
         return count
     }

@@ -61,6 +61,8 @@ package struct UserLedger<
     var openedRecovery: WrappedKey?
     /// The charge of a finger that is awaited.
     var fingerCharge: Charge?
+    /// Whether the journal was told that the index of prints in readers' memories cannot be used.
+    var indexFaultIsTold = false
     /// The counters as they were read or written last, for the journal.
     package private(set) var lastAttempts: Attempts?
 

@@ -103,7 +103,7 @@ extension SensorClient {
         try ask(.open)
         guard case .reader(let description) = try answer(until: deadline, beside: &watch),
             description.identity == reader, place.path.isEmpty || description.place.path == place.path,
-            case .opened(let presence, let foreignPrints) = try answer(until: deadline, beside: &watch),
+            case .opened(let presence, let others) = try answer(until: deadline, beside: &watch),
             presence.count == gallery.count
         else { throw .problem(refuse()) }
         helper?.grace = SensorClient.closingGrace
@@ -113,7 +113,7 @@ extension SensorClient {
         phase = .opened
         fingerSeen = false
         tryGoesOn = false
-        return OpenedReader(description: description, presence: presence, foreignPrints: foreignPrints)
+        return OpenedReader(description: description, presence: presence, others: others)
     }
 
     /// Gives the helper the reader for itself, where readers are claimed at all.

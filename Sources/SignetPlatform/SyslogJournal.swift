@@ -38,7 +38,7 @@ extension JournalEvent {
         case .authentication(.refused(.recordUnusable), _), .authentication(.refused(.pinLockout), _): .warning
         case .fingerPathClosed(.enrollmentChanged), .fingerPathClosed(.biometryLockout): .warning
         case .authentication, .failure, .storeBusy, .management, .countMadeGood: .notice
-        case .fingerPathClosed, .foreignPrints, .readerTrouble: .info
+        case .fingerPathClosed, .foreignPrints, .readerTrouble, .printLeft: .info
         }
     }
 

@@ -28,10 +28,10 @@ package enum EnrollmentDigest {
 package enum ApprovalMessage {
     private static let domain: StaticString = "signet approval v1"
 
-    /// The message over everything that must not change without the PIN.
+    /// The message over everything that must not change without the PIN; `others` are in ascending order.
     package static func bytes(
         uid: UInt32, userName: [UInt8], instance: [UInt8], reader: ReaderIdentity, place: ReaderPlace,
-        foreignPrints: UInt32, generation: UInt64, enrollmentDigest: Digest
+        others: [Digest], generation: UInt64, enrollmentDigest: Digest
     ) -> [UInt8] {
         var bytes = CanonicalBytes(domain: domain)
         bytes.append(UInt64(uid))
@@ -41,7 +41,8 @@ package enum ApprovalMessage {
         bytes.append(reader.device)
         bytes.append([place.bus.rawValue, place.attachment.rawValue])
         bytes.append(place.path)
-        bytes.append(UInt64(foreignPrints))
+        bytes.append(UInt64(others.count))
+        for print in others { bytes.append(print.bytes) }
         bytes.append(generation)
         bytes.append(enrollmentDigest.bytes)
         return bytes.content

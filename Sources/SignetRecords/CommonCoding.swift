@@ -29,6 +29,16 @@ extension ByteWriter {
         uint64(value.seconds)
     }
 
+    /// Writes digests, each greater than the one before it.
+    package mutating func ascending(_ digests: [Digest]) throws(RecordError) {
+        var last: Digest?
+        for digest in digests {
+            if let last, digest <= last { throw .malformed }
+            last = digest
+            try fixed(digest.bytes, count: Digest.byteCount)
+        }
+    }
+
     /// Writes a TPM's sealed object.
     package mutating func object(_ value: EnclaveObject) throws(RecordError) {
         try counted(value.publicArea, limit: EnclaveObject.areaLimit)
@@ -68,6 +78,17 @@ extension ByteReader {
                 publicArea: publicArea, privateArea: privateArea, countsFailures: try flag())
         else { throw .malformed }
         return object
+    }
+
+    /// Reads `count` digests, each greater than the one before it: a set has one form.
+    package mutating func ascendingDigests(_ count: Int) throws(RecordError) -> [Digest] {
+        var digests: [Digest] = []
+        for _ in 0..<count {
+            let next = try digest()
+            if let last = digests.last, next <= last { throw .malformed }
+            digests.append(next)
+        }
+        return digests
     }
 
     /// Reads a digest.

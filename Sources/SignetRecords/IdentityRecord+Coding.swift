@@ -9,7 +9,7 @@ extension IdentityRecord {
     /// The most prints that one approval can cover.
     package static let approvedPrintLimit = 40
     /// The longest record in bytes, a little more than all fields at their limits need.
-    package static let byteLimit = 65_536
+    package static let byteLimit = 196_608
 
     /// The bytes of the record; throws where a field does not fit the format.
     package func encoded() throws(RecordError) -> [UInt8] {
@@ -80,7 +80,9 @@ extension ByteWriter {
     fileprivate mutating func approval(_ approval: Approval) throws(RecordError) {
         try reader(approval.reader)
         try place(approval.place)
-        uint32(approval.foreignPrints)
+        guard approval.others.count <= Approval.othersLimit else { throw .malformed }
+        byte(UInt8(truncatingIfNeeded: approval.others.count))
+        try ascending(approval.others)
         uint64(approval.generation)
         guard approval.prints.count <= IdentityRecord.approvedPrintLimit else { throw .malformed }
         byte(UInt8(truncatingIfNeeded: approval.prints.count))
@@ -115,7 +117,7 @@ extension ByteReader {
     fileprivate mutating func approval() throws(RecordError) -> Approval {
         let identity = try reader()
         let place = try place()
-        let foreignPrints = try uint32()
+        let others = try ascendingDigests(Int(try byte()))
         let generation = try uint64()
         let count = Int(try byte())
         guard count <= IdentityRecord.approvedPrintLimit else { throw .malformed }
@@ -128,7 +130,7 @@ extension ByteReader {
         }
         let signature = try bytes(Approval.signatureCount)
         return Approval(
-            reader: identity, place: place, foreignPrints: foreignPrints, generation: generation, prints: prints,
+            reader: identity, place: place, others: others, generation: generation, prints: prints,
             signature: signature, madeAt: try int64())
     }
 }

@@ -57,8 +57,8 @@ package struct Approval: Equatable, Sendable {
     package let reader: ReaderIdentity
     /// Where the reader was when it was approved.
     package let place: ReaderPlace
-    /// How many prints of others were in its memory.
-    package let foreignPrints: UInt32
+    /// The handle digests of the prints in its memory that were not the user's, in ascending order.
+    package let others: [Digest]
     package let generation: UInt64
     /// What was approved, in ascending order of the digests; kept to tell a person what changed.
     package let prints: [ApprovedPrint]
@@ -68,6 +68,8 @@ package struct Approval: Equatable, Sendable {
     package let madeAt: Int64
 
     package static let signatureCount = 64
+    /// The most prints of others that are told apart; a chip holds 10 to 200.
+    package static let othersLimit = 255
 
     /// Whether a record can't hold both: one digest a reader and generation, else it would be open which of them counts.
     ///
@@ -75,12 +77,12 @@ package struct Approval: Equatable, Sendable {
     func isRival(of other: Approval) -> Bool { reader == other.reader && generation == other.generation }
 
     package init(
-        reader: ReaderIdentity, place: ReaderPlace, foreignPrints: UInt32 = 0, generation: UInt64,
+        reader: ReaderIdentity, place: ReaderPlace, others: [Digest] = [], generation: UInt64,
         prints: [ApprovedPrint], signature: [UInt8], madeAt: Int64
     ) {
         self.reader = reader
         self.place = place
-        self.foreignPrints = foreignPrints
+        self.others = others
         self.generation = generation
         self.prints = prints
         self.signature = signature

@@ -36,7 +36,7 @@ enum SensorField: UInt8 {
     case day = 9
     case index = 10
     case presence = 11
-    case foreignPrints = 12
+    case others = 12
     case reason = 13
     case done = 14
     case total = 15

@@ -9,8 +9,9 @@ package enum SensorEvent: Equatable, Sendable {
     case reader(ReaderDescription)
     /// The end of the list: how many readers were told, and whether virtual ones were left out.
     case listed(count: Int, virtualRefused: Bool)
-    /// The reader is open: where each print of the gallery was found, and how many others the reader lists.
-    case opened(presence: [PrintPresence], foreignPrints: Int)
+    /// The reader is open: where each print of the gallery was found, and the handle digests of the others that the reader
+    /// lists, in ascending order, the lowest 255 of them.
+    case opened(presence: [PrintPresence], others: [Digest])
     /// The reader waits for a finger.
     case armed
     /// A finger lies on the reader.
@@ -74,9 +75,12 @@ package enum SensorEvent: Equatable, Sendable {
         case .listed(let count, let virtualRefused):
             writer.put(.count, UInt8(clamping: count), to: &packet)
             writer.put(.virtualRefused, virtualRefused, to: &packet)
-        case .opened(let presence, let foreignPrints):
+        case .opened(let presence, let others):
             writer.put(.presence, presence.map { $0.rawValue }, to: &packet)
-            writer.put(.foreignPrints, UInt32(clamping: foreignPrints), to: &packet)
+            guard others.count <= Approval.othersLimit else { throw .badValue }
+            var bytes: [UInt8] = []
+            for digest in others { bytes += digest.bytes }
+            writer.put(.others, bytes, to: &packet)
         case .matched(let index):
             guard let index = UInt8(exactly: index) else { throw .badValue }
             writer.put(.index, index, to: &packet)
@@ -125,7 +129,7 @@ package enum SensorEvent: Equatable, Sendable {
                 guard let one = PrintPresence(rawValue: packet[index]) else { throw .badValue }
                 presence.append(one)
             }
-            self = .opened(presence: presence, foreignPrints: Int(try reader.word(.foreignPrints, from: packet)))
+            self = .opened(presence: presence, others: try reader.digests(.others, from: packet))
         case 68: self = .armed
         case 69: self = .fingerSeen
         case 70:
@@ -156,6 +160,23 @@ package enum SensorEvent: Equatable, Sendable {
         default: throw .unknownKind
         }
         try reader.finish(packet)
+    }
+}
+
+extension SensorPacketReader {
+    /// Takes digests, each greater than the one before it.
+    fileprivate mutating func digests(
+        _ field: SensorField, from packet: Span<UInt8>
+    ) throws(MessageError) -> [Digest] {
+        let place = try take(field, 0...Approval.othersLimit * Digest.byteCount, from: packet)
+        guard place.count % Digest.byteCount == 0 else { throw .badValue }
+        var digests: [Digest] = []
+        for start in stride(from: place.lowerBound, to: place.upperBound, by: Digest.byteCount) {
+            guard let digest = Digest(packet.extracting(start..<start + Digest.byteCount)) else { throw .badValue }
+            if let last = digests.last, digest <= last { throw .badValue }
+            digests.append(digest)
+        }
+        return digests
     }
 }
 

@@ -125,9 +125,9 @@ final class Session {
         guard let found = connectAny(candidates) else { return }
         for (index, print) in gallery.enumerated() where print?.fits(found) != true { gallery[index] = nil }
         let presence: [PrintPresence]
-        let foreignPrints: Int
+        let others: [Digest]
         switch look(into: found) {
-        case .success(let looked): (presence, foreignPrints) = looked
+        case .success(let looked): (presence, others) = looked
         case .failure(let failure):
             channel.send(.failed(failure.outcome.problem))
             return
@@ -137,7 +137,7 @@ final class Session {
         else { _exit(1) }
         watchFinger(of: found)
         channel.send(.reader(found.description))
-        channel.send(.opened(presence: presence, foreignPrints: foreignPrints))
+        channel.send(.opened(presence: presence, others: others))
     }
 
     /// Connects the first of these that opens; tells Signet why where none does.
@@ -164,9 +164,9 @@ final class Session {
         return reader.finishOpening(opening)?.problem
     }
 
-    /// Where each print of the gallery is, and how many others the reader lists.
-    private func look(into reader: Reader) -> Result<([PrintPresence], Int), ListingFailure> {
-        guard reader.listsPrints else { return .success((presence(in: nil), 0)) }
+    /// Where each print of the gallery is, and which others the reader lists.
+    private func look(into reader: Reader) -> Result<([PrintPresence], [Digest]), ListingFailure> {
+        guard reader.listsPrints else { return .success((presence(in: nil), [])) }
         var listed: [Print]
         switch prints(in: reader) {
         case .success(let prints): listed = prints
@@ -188,8 +188,15 @@ final class Session {
             case .failure(let failure): return .failure(failure)
             }
         }
-        let foreign = listed.filter { print in !gallery.contains { $0?.isSame(as: print) == true } }
-        return .success((presence(in: listed), foreign.count))
+        let others = listed.filter { print in !gallery.contains { $0?.isSame(as: print) == true } }
+        return .success((presence(in: listed), digests(of: others)))
+    }
+
+    /// Each once, in ascending order, and no more than a message holds.
+    private func digests(of prints: [Print]) -> [Digest] {
+        var digests: [Digest] = []
+        for digest in prints.compactMap(\.handleDigest).sorted() where digests.last != digest { digests.append(digest) }
+        return Array(digests.prefix(Approval.othersLimit))
     }
 
     private func prints(in reader: Reader) -> Result<[Print], ListingFailure> {

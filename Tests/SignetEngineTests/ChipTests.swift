@@ -124,14 +124,14 @@ import Testing
         #expect(Outcome(verdict) == .granted(.pin))
     }
 
-    /// Catches a number that can be rewritten: it is part of what the PIN signed.
-    @Test func theNumberIsSigned() throws {
+    /// Catches a list that can be rewritten: it is part of what the PIN signed.
+    @Test func theListIsSigned() throws {
         let machine = try machine()
         machine.configuration.foreignPrints = .close
         let approval = try #require(machine.disk.identity?.approvals.first)
-        #expect(approval.foreignPrints == 0)
+        #expect(approval.others.isEmpty)
         machine.disk.identity?.approvals[0] = Approval(
-            reader: approval.reader, place: approval.place, foreignPrints: 9, generation: approval.generation,
+            reader: approval.reader, place: approval.place, others: try (0..<9).map { try .stranger($0) }, generation: approval.generation,
             prints: approval.prints, signature: approval.signature, madeAt: approval.madeAt)
         let (verdict, actor) = authenticate(machine, foreign: 9, [.right])
         #expect(Outcome(verdict) == .granted(.pin))
@@ -169,7 +169,7 @@ import Testing
             (tasks, screen) throws(ManagementRefusal) in try tasks.delete(.finger(finger), on: &screen)
         }
         #expect(deleted.outcome?.approved == true)
-        #expect(machine.disk.identity?.approvals.map(\.foreignPrints) == [1])
+        #expect(machine.disk.identity?.approvals.map(\.others.count) == [1])
         #expect(status(machine).foreignPrints == 1)
         machine.configuration.foreignPrints = .close
         #expect(status(machine).fingerClosure == .foreignPrints(1))

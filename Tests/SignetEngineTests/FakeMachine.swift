@@ -109,7 +109,7 @@ final class Machine {
     static let pin = "490273"
     static let wrong = "490274"
 
-    let disk = Disk()
+    let disk: Disk
     let time = ManualTime()
     /// nil: the secrets are bound to a file.
     var tpm: FakeTPM?
@@ -117,6 +117,11 @@ final class Machine {
     var readers: [ReaderDescription] = [.of(.inside)]
     /// The recovery code that was made, as typed.
     private(set) var code: [UInt8] = []
+
+    /// The records of alice, or of another user of the same machine.
+    init(uid: UInt32 = 1000, beside other: Machine? = nil) {
+        disk = Disk(uid: uid, chips: other?.disk.chips ?? FakeChips())
+    }
 
     /// A machine with or without a TPM.
     convenience init(_ kind: EnclaveKind) {
@@ -128,6 +133,8 @@ final class Machine {
     func copy() -> Machine {
         let other = Machine()
         other.disk.identity = disk.identity
+        other.disk.chips.index = disk.chips.index
+        other.disk.chips.fault = disk.chips.fault
         other.disk.bound = disk.bound
         other.disk.comparesIdentities = disk.comparesIdentities
         other.disk.prints = disk.prints
@@ -159,7 +166,7 @@ final class Machine {
         let actor = process("setup")
         var ledger = actor.ledger()
         let key = try ledger.makeIdentity(
-            uid: 1000, userName: Machine.alice, pin: try actor.conceal(Machine.pin), byAdministrator: byAdministrator)
+            uid: disk.uid, userName: Machine.alice, pin: try actor.conceal(Machine.pin), byAdministrator: byAdministrator)
         if withCode {
             let made = try ledger.makeRecoveryCode(key: key)
             code = made.withBytes { span in (0..<span.count).map { span[$0] } }

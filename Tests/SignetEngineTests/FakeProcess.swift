@@ -4,7 +4,8 @@ import SignetPolicy
 /// One call of a port.
 enum PortCall: UInt8, CaseIterable, Sendable {
     case lock, unlock, loadIdentity, loadPrints, loadAttempts, create, saveIdentity, savePrints, saveAttempts, remove
-    case digest, makeSigningKey, sign, verifySignature, conceal, wrap, unwrap, spendTime, random, randomSecret
+    case loadChips, changeChips, surveyChips
+    case digest, handleDigest, makeSigningKey, sign, verifySignature, conceal, wrap, unwrap, spendTime, random, randomSecret
     case prepare, readers, open, arm, awaitTouch, enroll, deleteFromReader, startClosing, close, stopListening
     case prepareHalf, dictionaryAttack, makeCounter, counterValue, bump, removeCounter
     case ask, tell, openField, takeAnswer, awaitReturn, closeField, now, wallTime, record
@@ -23,7 +24,9 @@ enum PortCall: UInt8, CaseIterable, Sendable {
     /// Whether the call changes what is on disk.
     var writes: Bool {
         switch self {
-        case .create, .saveIdentity, .savePrints, .saveAttempts, .remove, .makeCounter, .bump, .removeCounter: true
+        case .create, .saveIdentity, .savePrints, .saveAttempts, .remove, .changeChips, .makeCounter, .bump,
+            .removeCounter:
+            true
         default: false
         }
     }

@@ -12,7 +12,13 @@ final class FakeSensor: FingerSensor {
     var notOpening: [(reader: ReaderIdentity, problem: ReaderProblem)] = []
     /// Where prints are found that are not where their entries say, by position in the gallery.
     var presence: [Int: PrintPresence] = [:]
-    var foreignPrints = 0
+    /// What else the readers list, beside the gallery.
+    var others: [Digest] = []
+    /// So many of them that are nobody's here.
+    var foreignPrints: Int {
+        get { others.count }
+        set { others = (0..<newValue).compactMap { try? Digest.stranger(UInt8($0)) } }
+    }
     /// What touches come; when they are used up, nobody touches.
     var touches: [Touch]
     /// What enrolling shows and makes; nil: interrupted by a signal.
@@ -88,7 +94,7 @@ final class FakeSensor: FingerSensor {
                 !set.entries[index].onReader ? .host : description.listsPrints ? .onReader : .unlistable
             found.append(presence[position] ?? place)
         }
-        return OpenedReader(description: description, presence: found, foreignPrints: foreignPrints)
+        return OpenedReader(description: description, presence: found, others: others)
     }
 
     func arm<Watch: FieldWatch & ~Copyable>(beside watch: inout Watch) throws(ReaderProblem) {

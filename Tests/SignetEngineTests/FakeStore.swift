@@ -20,6 +20,9 @@ final class Disk {
         var finger = 0
     }
 
+    let uid: UInt32
+    /// The index of prints in readers' memories, which is one for all users.
+    let chips: FakeChips
     var identity: IdentityRecord?
     /// The identity that the counters were written beside, and whether it is compared, as the real store does by digests;
     /// off for stories in which somebody who has the keys changes an identity.
@@ -34,6 +37,12 @@ final class Disk {
     private(set) var holder: FakeProcess?
     private(set) var violations: [String] = []
     var guesses = Guesses()
+
+    init(uid: UInt32 = 1000, chips: FakeChips = FakeChips()) {
+        self.uid = uid
+        self.chips = chips
+        chips.disks.append(FakeChips.Unowned(disk: self))
+    }
 
     func violated(_ what: String, by process: FakeProcess) {
         violations.append("\(process.name): \(what) (call \(process.calls.count))")
@@ -258,5 +267,23 @@ final class FakeStore: RecordStore {
 
     func remove() throws(StoreError) {
         try writing(.remove) { disk.removeAll() }
+    }
+
+    // MARK: The index
+
+    var uid: UInt32 { disk.uid }
+
+    func loadChipIndex() throws(StoreError) -> ChipIndex {
+        try readable(.chips, .loadChips)
+        return try disk.chips.read()
+    }
+
+    func changeChipIndex(_ change: (inout ChipIndex) -> Void) throws(StoreError) {
+        try writing(.changeChips) { disk.chips.change(change) }
+    }
+
+    func surveyChipIndex(mending: Bool) throws(StoreError) -> ChipSurvey {
+        try readable(.chips, .surveyChips)
+        return disk.chips.survey(mending: mending)
     }
 }

@@ -26,7 +26,19 @@ final class FakeVault: KeyVault {
 
     func digest(of bytes: Span<UInt8>) throws(VaultError) -> Digest {
         if process.begin(.digest) { throw process.vaultError }
-        let hash = mix([[1], copy(bytes)], count: Digest.byteCount)
+        let hash = FakeVault.mix([[1], copy(bytes)], count: Digest.byteCount)
+        guard let digest = Digest(hash.span) else { throw .outOfMemory }
+        return digest
+    }
+
+    func handleDigest(of identity: Span<UInt8>) throws(VaultError) -> Digest {
+        if process.begin(.handleDigest) { throw process.vaultError }
+        return try FakeVault.handleDigest(copy(identity))
+    }
+
+    /// The same for whoever has no process.
+    static func handleDigest(_ identity: [UInt8]) throws(VaultError) -> Digest {
+        let hash = FakeVault.mix([[2], identity], count: Digest.byteCount)
         guard let digest = Digest(hash.span) else { throw .outOfMemory }
         return digest
     }
@@ -40,12 +52,12 @@ final class FakeVault: KeyVault {
 
     func sign(_ message: [UInt8], with key: borrowing SecretBytes) throws(VaultError) -> [UInt8] {
         if process.begin(.sign) { throw process.vaultError }
-        return mix([[2], publicHalf(Array(copy(key).prefix(32))), message], count: Approval.signatureCount)
+        return FakeVault.mix([[2], publicHalf(Array(copy(key).prefix(32))), message], count: Approval.signatureCount)
     }
 
     func isValid(signature: [UInt8], of message: [UInt8], by publicKey: [UInt8]) -> Bool {
         if process.begin(.verifySignature) { return false }
-        return signature == mix([[2], publicKey, message], count: Approval.signatureCount)
+        return signature == FakeVault.mix([[2], publicKey, message], count: Approval.signatureCount)
     }
 
     /// Another length and no byte of what was typed, so that one that was never concealed opens nothing.
@@ -53,7 +65,7 @@ final class FakeVault: KeyVault {
         _ typed: consuming SecretBytes, for purpose: SecretPurpose
     ) throws(VaultError) -> ConcealedSecret {
         if process.begin(.conceal) { throw process.vaultError }
-        return ConcealedSecret(try secret(mix([[7, purpose.rawValue], copy(typed)], count: 32)))
+        return ConcealedSecret(try secret(FakeVault.mix([[7, purpose.rawValue], copy(typed)], count: 32)))
     }
 
     func wrap(
@@ -73,7 +85,7 @@ final class FakeVault: KeyVault {
             object = tpm.seal(half, under: authorization(derived))
             derived = join(derived, half)
         }
-        let tag = mix([[4], derived, plain], count: 16)
+        let tag = FakeVault.mix([[4], derived, plain], count: 16)
         guard
             let wrapped = WrappedKey(
                 cost: cost, salt: salt, nonce: nextRandom(WrappedKey.nonceCount),
@@ -105,7 +117,7 @@ final class FakeVault: KeyVault {
             derived = join(derived, half)
         }
         let plain = apply(derived, to: Array(wrapped.sealed.prefix(64)))
-        guard Array(wrapped.sealed.suffix(16)) == mix([[4], derived, plain], count: 16),
+        guard Array(wrapped.sealed.suffix(16)) == FakeVault.mix([[4], derived, plain], count: 16),
             publicHalf(Array(plain.prefix(32))) == publicKey
         else { return nil }
         process.evidence.append(.comparedRight(factor))
@@ -179,9 +191,9 @@ final class FakeVault: KeyVault {
 
     // MARK: Mixing
 
-    private func authorization(_ derived: [UInt8]) -> [UInt8] { mix([[8], derived], count: 32) }
+    private func authorization(_ derived: [UInt8]) -> [UInt8] { FakeVault.mix([[8], derived], count: 32) }
 
-    private func join(_ derived: [UInt8], _ half: [UInt8]) -> [UInt8] { mix([[9], derived, half], count: 64) }
+    private func join(_ derived: [UInt8], _ half: [UInt8]) -> [UInt8] { FakeVault.mix([[9], derived, half], count: 64) }
 
     /// What must be so before a TPM compares: it counted what was written, and its failure is charged.
     private func willAsk(_ tpm: FakeTPM, _ object: EnclaveObject) {
@@ -194,20 +206,20 @@ final class FakeVault: KeyVault {
         }
     }
 
-    private func publicHalf(_ seed: [UInt8]) -> [UInt8] { mix([[3], seed], count: 32) }
+    private func publicHalf(_ seed: [UInt8]) -> [UInt8] { FakeVault.mix([[3], seed], count: 32) }
 
     private func derive(
         _ secret: [UInt8], _ purpose: SecretPurpose, _ cost: KeyDerivationCost, _ salt: [UInt8]
     ) -> [UInt8] {
         let costs = [UInt8(cost.passes), UInt8(cost.memoryMiB & 255), UInt8(cost.memoryMiB >> 8)]
-        return mix([[5, purpose.rawValue], costs, salt, secret], count: 64)
+        return FakeVault.mix([[5, purpose.rawValue], costs, salt, secret], count: 64)
     }
 
     private func apply(_ pad: [UInt8], to bytes: [UInt8]) -> [UInt8] { zip(bytes, pad).map { $0 ^ $1 } }
 
     private func nextRandom(_ count: Int) -> [UInt8] {
         counter &+= 1
-        return mix([[6], Array("\(process.name) \(counter)".utf8)], count: count)
+        return FakeVault.mix([[6], Array("\(process.name) \(counter)".utf8)], count: count)
     }
 
     private func secret(_ bytes: [UInt8]) throws(VaultError) -> SecretBytes {
@@ -220,7 +232,7 @@ final class FakeVault: KeyVault {
     private func copy(_ span: Span<UInt8>) -> [UInt8] { (0..<span.count).map { span[$0] } }
 
     /// Sebastiano Vigna's splitmix64 step after each byte, over fields with their lengths.
-    private func mix(_ fields: [[UInt8]], count: Int) -> [UInt8] {
+    private static func mix(_ fields: [[UInt8]], count: Int) -> [UInt8] {
         var state: UInt64 = 0x5349_474E_4554
         func step() -> UInt64 {
             state &+= 0x9E37_79B9_7F4A_7C15

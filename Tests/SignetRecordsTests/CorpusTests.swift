@@ -36,7 +36,7 @@ import Testing
     }
 
     // Would catch a harness that sees nothing: a property that a wrong decoder would pass as well.
-    @Test(arguments: ["identity", "prints", "attempts", "enclave-key", "sensor-request", "enclave-reply"])
+    @Test(arguments: ["identity", "prints", "chips", "attempts", "enclave-key", "sensor-request", "enclave-reply"])
     func aByteTooManyIsRefused(_ name: String) throws {
         let target = try #require(FuzzTarget.named(name))
         for seed in try Seeds.of(name) { #expect(target.examine(seed + [0]) == .refused) }

@@ -50,11 +50,22 @@ import Testing
         }
         var golden = hex("01 01 e8030000 0500 616c696365") + bytes(16, from: 0x20) + bytes(32, from: 0x40)
         golden += wrapped(1) + [1] + wrapped(2) + hex("00d2496b00000000 ffffffffffffffff 01 01")
-        golden += hex("0400 656c616e 0100 30 02 01 0b00 706369302f757362322f39 03000000 0700000000000000 02")
+        golden += hex("0400 656c616e 0100 30 02 01 0b00 706369302f757362322f39 02") + bytes(32, from: 3) + bytes(32, from: 9)
+        golden += hex("0700000000000000 02")
         golden += bytes(32, from: 1) + [1] + bytes(32, from: 2) + [2]
         golden += bytes(64, from: 0x80) + hex("01d2496b00000000")
         #expect(try Sample.identity.encoded() == golden)
         #expect(try IdentityRecord(decoding: golden.span) == Sample.identity)
+    }
+
+    /// Catches a change in the layout of the index of prints in readers' memories.
+    @Test func chips() throws {
+        let reader = hex("0400 656c616e 0100 30")
+        var golden = hex("06 01 0200")
+        golden += hex("e8030000 00") + reader + bytes(32, from: 5) + hex("0300 aabbcc")
+        golden += hex("e9030000 01") + reader + bytes(32, from: 6) + hex("0100 dd")
+        #expect(try Sample.chips.encoded() == golden)
+        #expect(try ChipIndex(decoding: golden.span) == Sample.chips)
     }
 
     /// Catches a change in the clear header, by which every sealed file is recognised.

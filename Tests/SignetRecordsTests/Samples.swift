@@ -45,7 +45,7 @@ enum Sample {
             pinSetByAdministrator: true,
             approvals: [
                 Approval(
-                    reader: reader, place: place, foreignPrints: 3, generation: 7,
+                    reader: reader, place: place, others: [digest(from: 3), digest(from: 9)], generation: 7,
                     prints: [
                         ApprovedPrint(digest: digest(from: 1), presence: .host),
                         ApprovedPrint(digest: digest(from: 2), presence: .onReader),
@@ -58,6 +58,21 @@ enum Sample {
         IdentityRecord(
             uid: 0, userName: Array("root".utf8), instance: bytes(16), publicKey: bytes(32), pin: wrapped(from: 0),
             recovery: nil, pinChangedAt: 0, recoveryMadeAt: 0, pinSetByAdministrator: false, approvals: [])
+    }
+
+    /// One print of alice's, and one that a deletion of another user's left.
+    static var chips: ChipIndex {
+        var index = ChipIndex()
+        let kept = chipEntry(uid: 1000, 5, handle: [0xAA, 0xBB, 0xCC])
+        index.loosen([kept, chipEntry(uid: 1001, 6, handle: [0xDD])])
+        index.settle(1000, [kept])
+        return index
+    }
+
+    static func chipEntry(
+        uid: UInt32, _ first: UInt8, isLoose: Bool = false, handle: [UInt8] = [1]
+    ) -> ChipIndex.Entry {
+        ChipIndex.Entry(uid: uid, isLoose: isLoose, reader: reader, digest: digest(from: first), handle: handle)
     }
 
     static let templates = bytes(12, from: 0xA0)

@@ -66,6 +66,7 @@ private func requests() throws -> [SensorRequest] {
 /// Events without a template, each kind at least once.
 private func events() -> [SensorEvent] {
     let presence: [PrintPresence] = [.host, .onReader, .missing, .unlistable]
+    let others = (0..<255).map { number in Digest((bytes(31) + [UInt8(number)]).span)! }
     let reasons: [RetryReason] = [.general, .tooShort, .centreFinger, .removeFinger, .tooFast]
     var all: [SensorEvent] = descriptions().map { .reader($0) }
     all += reasons.map { .retry($0) }
@@ -74,7 +75,7 @@ private func events() -> [SensorEvent] {
     }
     return all + [
         .listed(count: 0, virtualRefused: true), .listed(count: 16, virtualRefused: false),
-        .opened(presence: [], foreignPrints: 0), .opened(presence: presence, foreignPrints: 70_000), .armed,
+        .opened(presence: [], others: []), .opened(presence: presence, others: others), .armed,
         .fingerSeen, .matched(index: 0), .matched(index: SensorMessage.galleryLimit - 1), .notMatched,
         .stage(done: 0, of: 1), .stage(done: 255, of: 255), .cancelled(fingerSeen: true),
         .cancelled(fingerSeen: false), .cancelIgnored(fingerSeen: true), .cancelIgnored(fingerSeen: false), .deleted,

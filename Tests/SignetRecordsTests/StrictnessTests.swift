@@ -33,6 +33,10 @@ import Testing
                         return try? encodedPrints(record, templates: bytes)
                     }),
                 Subject(
+                    testDescription: "chips", valid: try Sample.chips.encoded(),
+                    decode: { bytes in failure { () throws(RecordError) in try ChipIndex(decoding: bytes.span) } },
+                    again: { try? ChipIndex(decoding: $0.span).encoded() }),
+                Subject(
                     testDescription: "attempts", valid: try Sample.attemptsRecord.encoded(),
                     decode: { bytes in failure { () throws(RecordError) in try AttemptsRecord(decoding: bytes.span) } },
                     again: { try? AttemptsRecord(decoding: $0.span).encoded() }),
@@ -142,6 +146,12 @@ import Testing
         identity = Sample.identity
         identity.publicKey = bytes(31)
         #expect(failure { () throws(RecordError) in try identity.encoded() } == .malformed)
+        let twice = Approval(
+            reader: Sample.reader, place: Sample.place, others: [Sample.digest(from: 1), Sample.digest(from: 1)],
+            generation: 0, prints: [], signature: bytes(64), madeAt: 0)
+        identity = Sample.identity
+        identity.approvals = [twice]
+        #expect(failure { () throws(RecordError) in try identity.encoded() } == .malformed)
         let unordered = Approval(
             reader: Sample.reader, place: Sample.place, generation: 0,
             prints: [
@@ -175,10 +185,12 @@ import Testing
         var identity = Sample.identity
         identity.userName = bytes(255, from: 1)
         let prints = (0..<40).map { ApprovedPrint(digest: Sample.digest(from: UInt8($0)), presence: .host) }
+        let others = (0..<255).map { number in Digest((bytes(31) + [UInt8(number)]).span)! }
         identity.approvals = (0..<16).map { number in
             Approval(
                 reader: ReaderIdentity(driver: bytes(64), device: bytes(128, from: UInt8(number))),
-                place: ReaderPlace(bus: .usb, attachment: .unknown, path: bytes(255)), generation: .max, prints: prints,
+                place: ReaderPlace(bus: .usb, attachment: .unknown, path: bytes(255)), others: others,
+                generation: .max, prints: prints,
                 signature: bytes(64), madeAt: .max)
         }
         let encoded = try identity.encoded()

@@ -101,7 +101,7 @@ extension SensorTests {
         @Test func aReaderThatIsFreedMeanwhileIsOpened() throws {
             let stage = try Stage()
             let opened = try [
-                SensorEvent.reader(.plainVirtual), .opened(presence: [], foreignPrints: 0),
+                SensorEvent.reader(.plainVirtual), .opened(presence: [], others: []),
             ].map { "printf '\(try escaped($0))' >&3" }.joined(separator: "\n")
             let busy = "printf '\(try escaped(.failed(.busy)))' >&3"
             // Busy for the first two that ask.

@@ -13,7 +13,7 @@ extension SensorTests {
         private static let description = ReaderDescription.plainVirtual
 
         private func opened(_ presence: [PrintPresence] = [.host]) -> [SensorEvent] {
-            [.reader(Self.description), .opened(presence: presence, foreignPrints: 0)]
+            [.reader(Self.description), .opened(presence: presence, others: [])]
         }
 
         private func open(_ sensor: inout SensorClient, prints: Int = 1) throws -> OpenedReader {
@@ -37,7 +37,7 @@ extension SensorTests {
             arguments: [
                 [.armed, .matched(index: 1)], [.armed, .matched(index: 63)], [.armed, .armed, .matched(index: 0)],
                 [.armed, .fingerSeen, .fingerSeen, .matched(index: 0)], [.armed, .cancelled(fingerSeen: false)],
-                [.armed, .opened(presence: [.host], foreignPrints: 0), .matched(index: 0)], [.armed, .deleted],
+                [.armed, .opened(presence: [.host], others: []), .matched(index: 0)], [.armed, .deleted],
                 [.armed, .closed], [.armed, .stage(done: 1, of: 5)],
                 [.armed, .listed(count: 0, virtualRefused: false)],
             ] as [[SensorEvent]])
@@ -77,10 +77,10 @@ extension SensorTests {
                 identity: ReaderIdentity(driver: [120], device: [48]), place: .virtual, name: [97], stages: 5,
                 swipes: false, identifies: true, storesPrints: false, listsPrints: false)
             let lies: [[SensorEvent]] = [
-                [.reader(other), .opened(presence: [.host], foreignPrints: 0)],
-                [.reader(Self.description), .opened(presence: [], foreignPrints: 0)],
-                [.reader(Self.description), .opened(presence: [.host, .host], foreignPrints: 0)],
-                [.opened(presence: [.host], foreignPrints: 0)], [.armed], [.matched(index: 0)],
+                [.reader(other), .opened(presence: [.host], others: [])],
+                [.reader(Self.description), .opened(presence: [], others: [])],
+                [.reader(Self.description), .opened(presence: [.host, .host], others: [])],
+                [.opened(presence: [.host], others: [])], [.armed], [.matched(index: 0)],
                 [.reader(Self.description), .armed],
             ]
             for lie in lies {

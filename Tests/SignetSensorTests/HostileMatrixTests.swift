@@ -44,7 +44,7 @@ extension SensorTests {
                 case .everyMessage:
                     let all: [SensorEvent] = [
                         .closed, .deleted, .listed(count: 3, virtualRefused: false), .matched(index: 0),
-                        .opened(presence: [.host, .host], foreignPrints: 0), .armed, .notMatched, .fingerSeen,
+                        .opened(presence: [.host, .host], others: []), .armed, .notMatched, .fingerSeen,
                     ]
                     return try all.map { "printf '\(try escaped($0))' >&3" }.joined(separator: "; ") + pause
                 }
@@ -56,7 +56,7 @@ extension SensorTests {
         func neverAnAnswer(moment: Moment, misbehaviour: Misbehaviour) throws {
             // A person has a minute for each touch of an enrollment.
             if moment == .enrolling, misbehaviour == .silence { return }
-            let opened: [SensorEvent] = [.reader(.plainVirtual), .opened(presence: [.host], foreignPrints: 0)]
+            let opened: [SensorEvent] = [.reader(.plainVirtual), .opened(presence: [.host], others: [])]
             let before: [SensorEvent]
             switch moment {
             case .listing, .opening: before = []

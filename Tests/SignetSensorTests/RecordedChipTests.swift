@@ -58,7 +58,7 @@ extension SensorTests {
             guard let none = makeSet([], reader.identity, onReader: false), let finger = Finger(number: 7) else {
                 return
             }
-            #expect(try sensor.open(reader.identity, for: none, gallery: []).foreignPrints == 0)
+            #expect(try sensor.open(reader.identity, for: none, gallery: []).others.isEmpty)
             var retries = 0
             let print = try sensor.enroll(finger, userName: Array(Self.user.utf8)) { step in
                 if case .retry = step { retries += 1 }
@@ -75,7 +75,7 @@ extension SensorTests {
             sensor = client(testbed.path)
             var opened = try sensor.open(reader.identity, for: set, gallery: [0])
             #expect(opened.presence == [reader.listsPrints ? .onReader : .unlistable])
-            #expect(opened.foreignPrints == 0)
+            #expect(opened.others.isEmpty)
             try sensor.arm()
             #expect(sensor.awaitTouch(seconds: 10) == .matched(index: 0))
             sensor.close()

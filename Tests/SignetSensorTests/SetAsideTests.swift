@@ -13,7 +13,7 @@ extension SensorTests {
         private static let description = ReaderDescription.plainVirtual
 
         static let opened: [SensorEvent] = [
-            .reader(description), .opened(presence: [.host], foreignPrints: 0),
+            .reader(description), .opened(presence: [.host], others: []),
         ]
 
         private func set() throws -> EnrollmentSet {

@@ -1,6 +1,6 @@
 import Foundation
 import SignetEngine
-import SignetPlatform
+@testable import SignetPlatform
 import SignetPolicy
 import Testing
 
@@ -109,7 +109,7 @@ extension SensorTests {
             var sensor = client(try stage.virtual("FP_VIRTUAL_DEVICE_STORAGE"))
             let opened = try open(&sensor, stage, names: ["f1", "f2"], stored: ["f1", "x", "f2", "y"])
             #expect(opened.presence == [.onReader, .onReader])
-            #expect(opened.foreignPrints == 2)
+            #expect(opened.others.count == 2)
             let touches: [(String, Touch)] = [
                 ("SCAN f2", .matched(index: 1)), ("SCAN x", .notRecognised), ("SCAN nobody", .notRecognised),
                 ("RETRY 1", .retry(.tooShort)), ("RETRY 3", .retry(.removeFinger)), ("RETRY 2", .retry(.centreFinger)),
@@ -124,6 +124,20 @@ extension SensorTests {
             }
             sensor.close()
             sensor.stopListening()
+        }
+
+        /// Catches a helper and a store that know one print by two names: every print of another user would be foreign.
+        @Test func aPrintHasOneDigestForBothSides() throws {
+            let stage = try Stage()
+            var sensor = client(try stage.virtual("FP_VIRTUAL_DEVICE_STORAGE"))
+            let opened = try open(&sensor, stage, names: ["f1"], stored: ["x", "f1", "y", "x"])
+            sensor.close()
+            sensor.stopListening()
+            let known = try ["x", "y"].map { name in
+                let handle = try template(of: name)
+                return try #require(HandleDigest.of(handle: handle.span))
+            }
+            #expect(opened.others == known.sorted())
         }
 
         /// Catches an error of the reader that is taken for a decision or for another error.

@@ -39,6 +39,10 @@ package struct FileName: Sendable {
     /// Which other master key counts beside the TPM's.
     package static let enclave = FileName(unchecked: Array("enclave".utf8))
     package static let values = FileName(unchecked: Array("values".utf8))
+    /// Which prints in readers' memories are whose.
+    package static let chips = FileName(unchecked: Array("chips".utf8))
+    /// Held while it is changed.
+    package static let chipsLock = FileName(unchecked: Array("chips.lock".utf8))
     /// Held while the time of a derivation is spent for a user who does not exist.
     package static let unknownLock = FileName(unchecked: Array("unknown.lock".utf8))
     /// Held while the store moves from one master key to another.

@@ -163,6 +163,7 @@ package struct StoreMigration: ~Copyable {
         var enclave = opened.enclave
         guard let sealer = RecordSealer(keys) else { throw .system(errno: ENOMEM) }
         try StoreValues.reseal(root: root, sealer)
+        try ChipIndexFile.reseal(in: folder, sealer)
         try reached(.valuesMoved)
         for _ in 0..<StoreMigration.rounds {
             let countersLeft = outcome.countersLeft

@@ -13,12 +13,12 @@ package struct UserStore: RecordStore, ~Copyable {
 
     let users: SecureFolder
     let sealer: RecordSealer
-    let uid: UInt32
+    package let uid: UInt32
     private let userName: [UInt8]
     /// The store's folder and the state in which its key files were read; nil: they are not looked at again.
-    private let root: SecureFolder
-    private let stamp: StoreStamp?
-    private let timing: LockTiming
+    let root: SecureFolder
+    let stamp: StoreStamp?
+    let timing: LockTiming
     private var held: FileLock?
     /// Where the processes of one person who asks for other people's accounts wait for each other; nil: they need not.
     package var lane: CallerLane?
@@ -385,6 +385,7 @@ extension UserStore {
         case .prints: .prints
         case .attempts: .attempts
         case .values, .store: .values
+        case .chips: .chips
         }
     }
 }

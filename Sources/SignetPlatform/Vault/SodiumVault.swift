@@ -53,6 +53,11 @@ package struct SodiumVault: KeyVault, ~Copyable {
         return digest
     }
 
+    package mutating func handleDigest(of identity: Span<UInt8>) throws(VaultError) -> Digest {
+        guard let digest = HandleDigest.of(identity: identity) else { throw .outOfMemory }
+        return digest
+    }
+
     package mutating func makeSigningKey() throws(VaultError) -> SigningKeyPair {
         defer { StackResidue.clear() }
         guard var secret = SecretBytes(count: Signing.secretCount) else { throw .outOfMemory }

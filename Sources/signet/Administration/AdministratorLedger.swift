@@ -62,6 +62,7 @@ enum AdministratorLedger {
             var ledger = try open(target, configuration)
             var status = ledger.status(
                 uid: target.uid, userName: target.name, fingersAllowed: configuration.finger, readers: readers)
+            status.source = configuration.enrollmentSource
             if status.record == .notSetUp,
                 StoreInspection.hasHalfRecord(root: UserStore.standardRoot, uid: target.uid)
             {

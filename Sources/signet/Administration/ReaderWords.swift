@@ -46,6 +46,12 @@ extension ReaderDescription {
         return listsPrints ? "chip, lists" : "chip, cannot list"
     }
 
+    /// "Elan MOC Sensors, built in"; of a reader without a real port the name alone.
+    var nameAndPlace: String {
+        let name = Output.text(name)
+        return [.usb, .spi].contains(place.bus) ? "\(name), \(place.words)" : name
+    }
+
     /// "Elan MOC Sensors (elanmoc)".
     var label: String { "\(Output.text(name)) (\(Output.text(identity.driver)))" }
 }
@@ -56,6 +62,7 @@ extension ReaderPrints {
         var parts: [String] = []
         if let yours, yours > 0 { parts.append("\(yours) yours") }
         if others > 0 { parts.append("\(others) \(yours == nil ? "Signet's" : "of others")") }
+        if let leftOver, leftOver > 0 { parts.append("\(leftOver) left over") }
         if let foreign, foreign > 0 { parts.append("\(foreign) foreign") }
         return parts.isEmpty ? "none" : parts.joined(separator: ", ")
     }

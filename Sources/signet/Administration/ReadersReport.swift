@@ -2,7 +2,6 @@ internal import SignetEngine
 internal import SignetPlatform
 internal import SignetPolicy
 internal import SignetRecords
-internal import SignetSecrets
 
 /// Whose prints there are for one reader.
 struct ReaderPrints: Equatable {
@@ -10,6 +9,8 @@ struct ReaderPrints: Equatable {
     var yours: Int?
     /// Those of Signet's other users.
     var others = 0
+    /// Those in the reader's memory that a deletion or an enrolment left which was cut off; nil as below.
+    var leftOver: Int?
     /// Those in the reader's memory that no user of this machine has; nil where the reader cannot tell, or was not asked.
     var foreign: Int?
     /// Those that should be in the reader's memory and are not; nil as above.
@@ -40,23 +41,21 @@ struct ReadersSurvey {
     }
 
     func look(at readers: [ReaderDescription]) -> [ReaderReport] {
-        let people = owners()
+        let records = RecordsAtHand(configuration, of: asker)
         let trust = ReaderTrust(configuration)
         return readers.map { reader in
-            // The asker's own approval first, else anybody's: a reader has one place.
-            let places = people.compactMap { person in
-                person.places.first { $0.reader == reader.identity }.map { ($0.place, person.isAsker) }
-            }
-            let approved = (places.first { $0.1 } ?? places.first)?.0
+            let approved = records.place(of: reader.identity)
             let distrust = trust.distrust(reader.place, approved: approved, onChip: reader.storesPrints)
             let holders = ReadersSurvey.holders(of: reader)
-            var prints = ReaderPrints(yours: asker == nil ? nil : 0)
-            for person in people {
-                let count = person.entries.count { $0.reader == reader.identity }
-                if person.isAsker { prints.yours = count } else { prints.others += count }
+            var prints = ReaderPrints(yours: asker == nil ? nil : records.yours(on: reader.identity))
+            if reader.storesPrints {
+                let known = records.chips.entries(on: reader.identity)
+                prints.others = known.count { !$0.isLoose && $0.uid != asker?.uid }
+                // Nobody's reader is taken away for a table, and what may be a false one is not talked to.
+                if reader.listsPrints, distrust == nil, holders.isEmpty { count(&prints, on: reader, records.chips) }
+            } else {
+                prints.others = records.others(on: reader.identity)
             }
-            // Nobody's reader is taken away for a table, and what may be a false one is not talked to.
-            if reader.listsPrints, distrust == nil, holders.isEmpty { count(&prints, on: reader, people) }
             return ReaderReport(description: reader, distrust: distrust, holders: holders, prints: prints)
         }
     }
@@ -71,59 +70,25 @@ struct ReadersSurvey {
         return DeviceHolders().names(of: reader.place).map { Output.text($0) }
     }
 
-    // MARK: People
-
-    /// A user with prints or approvals.
-    private struct Person {
-        let target: TargetUser
-        let isAsker: Bool
-        let entries: [PrintEntry]
-        let places: [(reader: ReaderIdentity, place: ReaderPlace)]
-    }
-
-    /// Everybody whose records can be read.
-    private func owners() -> [Person] {
-        guard let owners = try? AdministratorLedger.owners() else { return [] }
-        var people: [Person] = []
-        for owner in owners {
-            let target = TargetUser(owner)
-            guard var ledger = try? AdministratorLedger.open(target, configuration),
-                let identity = try? ledger.store.loadIdentity()
-            else { continue }
-            var entries: [PrintEntry] = []
-            if let set = ledger.readablePrints() { entries = set.entries }
-            people.append(
-                Person(
-                    target: target, isAsker: target.uid == asker?.uid, entries: entries,
-                    places: identity.approvals.map { ($0.reader, $0.place) }))
+    /// Opens the reader once, however many users have prints in its memory, and tells them apart by the index.
+    private func count(_ prints: inout ReaderPrints, on reader: ReaderDescription, _ index: ChipIndex) {
+        let known = index.entries(on: reader.identity)
+        // Those that are asked about are looked for twice, so that a reader that has just woken up misses nothing.
+        var asked: [ChipIndex.Entry] = []
+        for entry in known where asked.count < EnrollmentSet.limit && asked.last?.digest != entry.digest {
+            asked.append(entry)
         }
-        return people
-    }
-
-    // MARK: The reader's memory
-
-    /// Opens the reader once for each user who has prints in its memory; what is left is foreign.
-    private func count(_ prints: inout ReaderPrints, on reader: ReaderDescription, _ people: [Person]) {
-        var listed: Int?
-        var known = 0
-        var missing = 0
-        for person in people where person.entries.contains(where: { $0.reader == reader.identity && $0.onReader }) {
-            guard var ledger = try? AdministratorLedger.open(person.target, configuration),
-                let set = ledger.readablePrints(), let opened = open(reader, for: set)
-            else { return }
-            let present = opened.presence.count { $0 == .onReader }
-            known += present
-            missing += opened.presence.count { $0 == .missing }
-            listed = present + opened.foreignPrints
+        guard let set = EnrollmentSet(handles: asked), let opened = open(reader, for: set),
+            opened.presence.count == asked.count
+        else { return }
+        var present = opened.others
+        for (entry, presence) in zip(asked, opened.presence) where presence == .onReader { present.append(entry.digest) }
+        let kept = known.filter { !$0.isLoose }
+        prints.foreign = index.strangers(among: present).count
+        prints.missing = kept.count { !present.contains($0.digest) }
+        prints.leftOver = known.count { entry in
+            entry.isLoose && present.contains(entry.digest) && !kept.contains { $0.digest == entry.digest }
         }
-        if listed == nil, let nothing = SecretBytes(count: 0),
-            let empty = EnrollmentSet(generation: 0, entries: [], templates: nothing)
-        {
-            listed = open(reader, for: empty)?.foreignPrints
-        }
-        guard let listed else { return }
-        prints.foreign = max(listed - known, 0)
-        prints.missing = missing
     }
 
     private func open(_ reader: ReaderDescription, for set: borrowing EnrollmentSet) -> OpenedReader? {

@@ -95,11 +95,13 @@ enum ReadersText {
                     words: "\(label): \(missing) \(missing == 1 ? "print is" : "prints are") gone from its memory",
                     remedy: "sudo signet status --all"))
         }
+        if let leftOver = report.prints.leftOver, leftOver > 0 {
+            remarks.append(Remark(words: "\(label): \(Leftovers.words(leftOver))", remedy: Leftovers.remedy))
+        }
         if let foreign = report.prints.foreign, foreign > 0 {
             remarks.append(
                 Remark(
-                    words: "\(label): foreign prints were enrolled by another system or program, or are left from a "
-                        + "deletion that was cut off; they match for nobody",
+                    words: "\(label): foreign prints were enrolled by another system or program; they match for nobody",
                     remedy: "delete them with the system or program that enrolled them, for Signet never does"))
         }
         return remarks
@@ -131,6 +133,8 @@ struct ReadersReportAnswer: Encodable, Equatable {
         let inUseBy: [String]
         let yourPrints: Int?
         let othersPrints: Int
+        /// What a deletion or an enrolment left that was cut off.
+        let leftPrints: Int?
         let foreignPrints: Int?
         let missingPrints: Int?
         let concern: String
@@ -160,8 +164,8 @@ struct ReadersReportAnswer: Encodable, Equatable {
                 isVirtual: reader.isVirtual, isStandIn: isStandIn,
                 place: Place(bus: place.bus.code, port: place.attachment.code, path: Output.text(place.path)),
                 refused: report.distrust?.code, inUseBy: report.holders, yourPrints: report.prints.yours,
-                othersPrints: report.prints.others, foreignPrints: report.prints.foreign,
-                missingPrints: report.prints.missing, concern: report.concern.code,
+                othersPrints: report.prints.others, leftPrints: report.prints.leftOver,
+                foreignPrints: report.prints.foreign, missingPrints: report.prints.missing, concern: report.concern.code,
                 warning: report.concern.isWarning, text: report.concern.words)
         }
     }

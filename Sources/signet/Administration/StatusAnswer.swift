@@ -88,6 +88,8 @@ struct StatusAnswer: Encodable, Equatable {
     struct Fingerprint: Encodable, Equatable {
         let on: Bool
         let reason: String?
+        /// Who keeps the prints: "signet" or "fprintd".
+        let keptBy: String
         let fingers: [FingerAnswer]
     }
 
@@ -158,6 +160,7 @@ struct StatusAnswer: Encodable, Equatable {
         needs = StatusAnswer.needs(status, isOrphan: isOrphan)
         fingerprint = Fingerprint(
             on: status.isFingerOn, reason: status.fingerClosure?.code,
+            keptBy: status.source.word,
             fingers: status.fingers.map { fact in
                 FingerAnswer(
                     finger: fact.finger.name, enrolledAt: fact.enrolledAt, driver: Output.text(fact.reader.driver),

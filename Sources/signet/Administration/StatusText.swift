@@ -50,7 +50,8 @@ enum StatusText {
     }
 
     private static func fingerprint(_ status: UserStatus) -> Sheet.Row {
-        let prints = status.fingers.map { "\($0.finger.name) (\(Output.day($0.enrolledAt)))" }.joined(separator: ", ")
+        var prints = status.fingers.map { "\($0.finger.name) (\(Output.day($0.enrolledAt)))" }.joined(separator: ", ")
+        if status.source == .fprintd { prints += prints.isEmpty ? "kept by fprintd" : "; kept by fprintd" }
         guard !status.isFingerOn else { return Sheet.Row(label: "Fingerprint", state: "on", details: prints) }
         guard let closure = status.fingerClosure else { return Sheet.Row(label: "Fingerprint", state: "off") }
         let details = prints.isEmpty ? closure.words : "\(closure.words); \(prints)"
@@ -108,10 +109,7 @@ enum StatusText {
         switch readers {
         case .problem(let problem): return Sheet.Row(label: "Reader", state: problem.words + mark)
         case .present(let found):
-            let names = found.map { reader in
-                let name = Output.text(reader.name)
-                return [.usb, .spi].contains(reader.place.bus) ? "\(name), \(reader.place.words)" : name
-            }.joined(separator: "; ")
+            let names = found.map(\.nameAndPlace).joined(separator: "; ")
             return Sheet.Row(label: "Reader", state: names + mark)
         }
     }

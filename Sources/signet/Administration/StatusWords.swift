@@ -188,6 +188,7 @@ extension RecordKind {
         case .attempts: "counters"
         case .values: "store values"
         case .store: "store"
+        case .chips: "prints on chips"
         }
     }
 }
@@ -241,6 +242,8 @@ extension Attention {
         case .foreignPrints: "foreign_prints"
         case .notApproved: "not_approved"
         case .readerMoved: "reader_moved"
+        case .readerExchanged: "reader_exchanged"
+        case .fprintdUnusable(let fault): "fprintd_\(fault.code)"
         case .fingerLockedOut: "finger_locked_out"
         case .pinSetByAdministrator: "pin_set_by_administrator"
         case .noRecoveryCode: "no_recovery_code"
@@ -262,6 +265,8 @@ extension Attention {
             "\(count) \(count == 1 ? "print" : "prints") of others came into the reader's memory since the last activation"
         case .notApproved: "the fingerprints are not activated with the PIN"
         case .readerMoved: ReaderDistrust.moved.words
+        case .readerExchanged: "another reader is there than the one that the fingers are enrolled with"
+        case .fprintdUnusable(let fault): "the fingerprints that fprintd keeps are \(fault.words); the PIN still works"
         case .fingerLockedOut(let failures): "fingerprints are off after \(failures) failed tries"
         case .pinSetByAdministrator: "an administrator set the PIN"
         case .noRecoveryCode: "there is no recovery code"
@@ -298,6 +303,8 @@ extension Attention {
         // Right for one person under two names only: whoever made the records keeps the PIN. So the words name the other way.
         case .renamed: "sudo signet user adopt --user \(user)"
         case .notSetUp: "sudo signet pin set --user \(user)"
+        case .readerExchanged: "plug that one in, or enrol on this one: sudo signet enroll --user \(user)"
+        case .fprintdUnusable: "sudo signet doctor"
         case .pinDisabled: "sudo signet lockout reset --pin --user \(user)"
         case .enrollmentChanged, .foreignPrints, .notApproved, .readerMoved: "sudo signet activate --user \(user)"
         case .fingerLockedOut: "sudo signet verify --user \(user)"

@@ -47,7 +47,7 @@ extension Command {
         ],
         details: """
             Deletes PIN, recovery code, fingerprints and counters. Prints in a reader's own memory stay there, where they \
-            match nobody; delete them first with "signet delete" where the reader is at hand.
+            match nobody, until "signet delete --leftovers" takes them off it.
             """
     ) { (invocation) throws(Failure) in
         let (target, _) = try AdministratorLedger.named(invocation)
@@ -61,7 +61,9 @@ extension Command {
         }
         var ledger = try openLedger(target)
         do throws(LedgerFailure) { try ledger.purge() } catch { throw AdministratorLedger.failure(error, target) }
-        invocation.answer(UserAnswer(target, done: true), text: "Nothing is kept of \(target.label) any more.\n")
+        invocation.answer(
+            UserAnswer(target, done: true),
+            text: "Nothing is kept of \(target.label) any more.\n" + Leftovers.text(ledger.leftoverCount()))
         return .yes
     }
 

@@ -3,17 +3,22 @@ internal import SignetPolicy
 
 extension Option {
     fileprivate static let all = Option("--all", "every finger")
+    fileprivate static let leftovers = Option("--leftovers", "what cut deletions left in readers' memories")
 }
 
 extension Command {
     /// `signet delete`.
     static let delete = Command(
-        "delete", "delete a finger", operands: "FINGER|--all", operandLimit: 2, options: [.all, .user, .json],
+        "delete", "delete a finger", operands: "FINGER|--all|--leftovers", operandLimit: 2,
+        options: [.all, .leftovers, .user, .json],
         details: """
             Deletes it from this machine and from the reader's memory. Your PIN keeps the other fingers switched on; where \
-            an administrator goes on without it, they are off until the user runs "sudo signet activate".
+            an administrator goes on without it, they are off until the user runs "sudo signet activate". With --leftovers \
+            it deletes from readers' memories what earlier deletions and enrolments left there that were cut off, of all \
+            users; nothing of it matches for anybody, and prints that Signet did not put there stay.
             """
     ) { (invocation) throws(Failure) in
+        if invocation.has(.leftovers) { return try Leftovers.delete(invocation) }
         let selection: FingerSelection
         switch (invocation.has(.all), invocation.operands.isEmpty) {
         case (true, true): selection = .all
@@ -26,7 +31,10 @@ extension Command {
         let deleted = try task.run { (tasks, screen) throws(ManagementRefusal) in
             try tasks.delete(selection, on: &screen)
         }
-        invocation.answer(DeleteAnswer(deleted, task.target), text: DeleteAnswer.text(of: deleted, task.target))
+        let left = task.tasks.ledger.leftoverCount()
+        invocation.answer(
+            DeleteAnswer(deleted, task.target, leftovers: left),
+            text: DeleteAnswer.text(of: deleted, task.target, leftovers: left))
         return .yes
     }
 }
@@ -37,11 +45,14 @@ struct DeleteAnswer: Encodable, Equatable {
     let deleted: [String]
     /// Prints that still lie in a reader's memory; nothing matches them any more.
     let leftOnReader: Int
+    /// All prints in readers' memories that are in no record, from earlier too.
+    let leftovers: Int
     let fingers: Int
     /// Whether the fingers that remain count.
     let active: Bool
 
-    init(_ outcome: FingersDeleted, _ target: TargetUser) {
+    init(_ outcome: FingersDeleted, _ target: TargetUser, leftovers: Int) {
+        self.leftovers = leftovers
         user = target.text
         deleted = outcome.fingers.map(\.name)
         leftOnReader = outcome.leftOnReader
@@ -49,13 +60,13 @@ struct DeleteAnswer: Encodable, Equatable {
         active = outcome.approved
     }
 
-    static func text(of outcome: FingersDeleted, _ target: TargetUser) -> String {
+    static func text(of outcome: FingersDeleted, _ target: TargetUser, leftovers: Int) -> String {
         if outcome.unreadable {
             return """
                 The damaged record of fingerprints is replaced by an empty one; the PIN stays.
                 Prints may lie in a reader's memory still, where nothing matches them.
 
-                """
+                """ + Leftovers.text(leftovers)
         }
         let names = outcome.fingers.map(\.name).joined(separator: ", ")
         let remain = outcome.remaining == 1 ? "finger remains" : "fingers remain"
@@ -67,6 +78,6 @@ struct DeleteAnswer: Encodable, Equatable {
         if outcome.remaining > 0, !outcome.approved {
             text += "The others are off until \(target.text) runs \"sudo signet activate\".\n"
         }
-        return text
+        return text + Leftovers.text(leftovers)
     }
 }

@@ -49,7 +49,8 @@ extension PersonalTask {
         }
         let target = target
         invocation.answer(
-            EnrollAnswer(enrolled, target), text: PersonalTask.text(of: enrolled, target))
+            EnrollAnswer(enrolled, target),
+            text: PersonalTask.text(of: enrolled, target) + Leftovers.text(tasks.ledger.leftoverCount()))
     }
 
     private static func text(of enrolled: Enrolled, _ target: TargetUser) -> String {

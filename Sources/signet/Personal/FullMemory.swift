@@ -4,7 +4,7 @@ internal import SignetPolicy
 extension PersonalTask {
     /// A reader's memory that has no room left: what fills it, and who can make room.
     ///
-    /// Opens the reader again, once for each user who has prints in it.
+    /// Opens the reader once more.
     func memoryIsFull() -> Failure {
         guard case .present(let found) = AdministratorLedger.readers(configuration) else { return .full(of: nil) }
         let reports = ReadersSurvey(configuration, for: target).look(at: found.filter(\.storesPrints))
@@ -20,7 +20,9 @@ extension Failure {
             return Failure(.readerNotAvailable, full, hint: "delete a finger with \"sudo signet delete FINGER\"")
         }
         let hint =
-            if (prints.yours ?? 0) > 0 {
+            if (prints.leftOver ?? 0) > 0 {
+                "delete what is left over with \"\(Leftovers.remedy)\""
+            } else if (prints.yours ?? 0) > 0 {
                 "delete a finger of yours with \"sudo signet delete FINGER\""
             } else if prints.others > 0 {
                 "somebody else has to delete one of theirs: see \"sudo signet status --all\""

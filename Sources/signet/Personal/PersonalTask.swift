@@ -29,11 +29,12 @@ struct PersonalTask: ~Copyable {
 
     /// Opens what the task needs.
     ///
-    /// `creating` makes the store where there is none yet.
+    /// `creating` makes the store where there is none yet; `known` is whom it is about where the invocation need not say it.
     init(
-        _ invocation: Invocation, creating: Bool = false, asking: Asking = .person, secretPrompt: String? = nil
+        _ invocation: Invocation, about known: TargetUser? = nil, creating: Bool = false, asking: Asking = .person,
+        secretPrompt: String? = nil
     ) throws(Failure) {
-        let target = try Machine.target(invocation)
+        let target = if let known { known } else { try Machine.target(invocation) }
         let configuration = Machine.configuration()
         let person: CommandConversation
         switch asking {

@@ -34,7 +34,7 @@ struct TerminalScreen: ManagementScreen, ~Copyable {
 
     mutating func begin(_ finger: Finger, on reader: ReaderDescription) {
         if movesCursor { enrollment = AlternateScreen(path: path, .unheard) }
-        write("Reader    \(Output.text(reader.name))\nFinger    \(finger.name)\n")
+        write("Reader    \(reader.nameAndPlace)\nFinger    \(finger.name)\n")
         write(
             reader.swipes
                 ? "Swipe your finger over the reader, again and again.\n\n"

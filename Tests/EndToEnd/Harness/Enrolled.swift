@@ -163,6 +163,8 @@ struct Enrolled {
         try Command.must(
             "find", "/var/lib/signet/users", "-mindepth", "1", "-maxdepth", "1", "!", "-name", "\(user.uid)", "-exec",
             "rm", "-rf", "{}", "+")
+        // It is made anew from the records that are left.
+        try Command.must("rm", "-f", "/var/lib/signet/chips")
     }
 
     /// The sealed prints, and where they lie.

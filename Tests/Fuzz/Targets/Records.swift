@@ -15,6 +15,9 @@ extension FuzzTarget {
                 return again
             }
         },
+        FuzzTarget("chips", longest: 512) { bytes in
+            strict(bytes) { try (try? ChipIndex(decoding: bytes.span))?.encoded() }
+        },
         FuzzTarget("attempts", longest: 512) { bytes in
             strict(bytes) { try (try? AttemptsRecord(decoding: bytes.span))?.encoded() }
         },

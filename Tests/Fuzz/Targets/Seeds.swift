@@ -8,6 +8,7 @@ package enum Seeds {
         switch target {
         case "identity": try [identity(whole: true).encoded(), identity(whole: false).encoded()]
         case "prints": [try prints()]
+        case "chips": [try chips().encoded()]
         case "attempts": try [attempts(whole: true).encoded(), attempts(whole: false).encoded()]
         case "header":
             try [(UInt8(1), "alice"), (5, "")].map { kind, name in
@@ -65,6 +66,7 @@ package enum Seeds {
     }
 
     private static let reader = ReaderIdentity(driver: Array("elan".utf8), device: Array("0".utf8))
+    private static let digests = [UInt8(5), 6].compactMap { Digest(bytes(32, from: $0).span) }
     private static let instant = BootInstant(boot: BootIdentity(high: 1, low: 2), seconds: 99)
 
     private static func wrapped(_ first: UInt8) throws -> WrappedKey {
@@ -81,7 +83,7 @@ package enum Seeds {
                 digest: try some(Digest(bytes(32, from: UInt8(index)).span)), presence: presence)
         }
         let approval = Approval(
-            reader: reader, place: place, generation: 7, prints: prints, signature: bytes(64), madeAt: 1)
+            reader: reader, place: place, others: digests, generation: 7, prints: prints, signature: bytes(64), madeAt: 1)
         return IdentityRecord(
             uid: 1000, userName: Array("alice".utf8), instance: bytes(16), publicKey: bytes(32), pin: try wrapped(1),
             recovery: whole ? try wrapped(2) : nil, pinChangedAt: 5, recoveryMadeAt: -1, pinSetByAdministrator: whole,
@@ -100,6 +102,16 @@ package enum Seeds {
         var span = target.mutableSpan
         try record.encode(templates: bytes(12).span, into: &span)
         return target
+    }
+
+    private static func chips() -> ChipIndex {
+        var index = ChipIndex()
+        for (uid, digest) in zip([UInt32(1000), 1001], digests) {
+            let entry = ChipIndex.Entry(uid: uid, isLoose: false, reader: reader, digest: digest, handle: bytes(12))
+            index.loosen([entry])
+            if uid == 1000 { index.settle(uid, [entry]) }
+        }
+        return index
     }
 
     private static func attempts(whole: Bool) -> AttemptsRecord {
@@ -141,7 +153,7 @@ package enum Seeds {
             ReaderDescription(
                 identity: reader, place: .virtual, name: Array("Elan".utf8), stages: 5, swipes: false,
                 identifies: true, storesPrints: true, listsPrints: false)),
-        .listed(count: 1, virtualRefused: true), .opened(presence: [.host, .missing], foreignPrints: 2), .armed,
+        .listed(count: 1, virtualRefused: true), .opened(presence: [.host, .missing], others: digests), .armed,
         .fingerSeen, .matched(index: 1), .notMatched, .retry(.tooShort), .stage(done: 1, of: 5),
         .enrolled(template: 0..<8, onReader: true), .cancelled(fingerSeen: true), .deleted, .closed,
     ]

@@ -10,7 +10,7 @@ extension Doctor {
             return []
         }
         var lines: [DoctorLine] = []
-        switch AdministratorLedger.readers(loaded.configuration) {
+        switch readers {
         case .problem(let problem):
             let level: DoctorLine.Level = problem == .helperFailed ? .fail : .warn
             lines.append(DoctorLine(level, "reader", problem.words, remedy: problem.remedy))

@@ -106,7 +106,7 @@ extension Doctor {
         var usable = 0
         for owner in owners {
             let status = AdministratorLedger.status(
-                of: TargetUser(owner), loaded.configuration, readers: .problem(.noReader))
+                of: TargetUser(owner), loaded.configuration, readers: readers)
             let found = Doctor.lines(owner, status, leak: StoreInspection.leak(root: root, uid: owner.uid))
             if found.isEmpty { usable += 1 }
             lines += found
@@ -152,8 +152,12 @@ extension Doctor {
             let level: DoctorLine.Level
             switch attention {
             case .recordFaulty, .renamed: level = .fail
-            case .pinDisabled, .enrollmentChanged, .foreignPrints, .readerMoved, .noCounter: level = .warn
-            case .notApproved, .fingerLockedOut, .pinSetByAdministrator, .noRecoveryCode, .pinToBeRenewed: level = .note
+            case .pinDisabled, .enrollmentChanged, .foreignPrints, .readerMoved, .noCounter,
+                .fprintdUnusable:
+                level = .warn
+            case .notApproved, .fingerLockedOut, .pinSetByAdministrator, .noRecoveryCode, .pinToBeRenewed,
+                .readerExchanged:
+                level = .note
             case .notSetUp: return nil
             }
             return DoctorLine(

@@ -22,16 +22,26 @@ extension Command {
 /// The machine's doctor: each check gives its lines, and none changes anything.
 struct Doctor {
     let root = UserStore.standardRoot
-    let loaded = ConfigurationLoader.load()
+    let loaded: LoadedConfiguration
+    let readers: ReaderPresence
     /// Services that ask Signet.
     let guarded = ServiceFiles.guarded()
+
+    init() {
+        let loaded = ConfigurationLoader.load()
+        self.loaded = loaded
+        let helper = loaded.configuration.sensorHelper ?? Machine.sensorPath
+        readers =
+            SafePath.problem(with: helper, .program) == nil
+            ? AdministratorLedger.readers(loaded.configuration) : .problem(.helperFailed)
+    }
 
     /// Everything, in the order in which it should be mended.
     func lines() -> [DoctorLine] {
         let enclave = EnclaveReport.read(loaded.configuration)
         let needsTPM = enclave.store == .tpm || enclave.preference == .require
         var lines = storeLines(enclave) + DoctorEnclave.lines(enclave)
-        if !enclave.isClosed { lines += recordLines() }
+        if !enclave.isClosed { lines += recordLines() + chipIndexLines() }
         lines += fprintdLines() + configurationLines() + moduleLines() + helperLines()
         lines += enclaveHelperLines(isNeeded: needsTPM) + readerLines() + serviceLines()
         // Who has a PIN is not known where nothing can be opened.

@@ -1,0 +1,120 @@
+package import SignetPolicy
+package import SignetRecords
+internal import SignetSecrets
+
+/// What came of deleting what cut deletions and enrolments left.
+package struct LeftoversDeleted: Equatable, Sendable {
+    /// Prints that were deleted from a reader's memory now.
+    package var deleted = 0
+    /// Prints that were not there any more.
+    package var gone = 0
+    /// Prints that stay, with the reader and why.
+    package var left: [(reader: ReaderIdentity, prints: Int, why: ReaderProblem)] = []
+
+    package static func == (one: LeftoversDeleted, other: LeftoversDeleted) -> Bool {
+        one.deleted == other.deleted && one.gone == other.gone
+            && one.left.elementsEqual(other.left) { $0.reader == $1.reader && $0.prints == $1.prints && $0.why == $1.why }
+    }
+}
+
+extension Management
+where
+    Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, Log: ~Copyable, Sensor: ~Copyable, Person: ~Copyable
+{
+    /// Deletes from readers' memories what Signet put there and no record has, whoever's it was; nothing else.
+    ///
+    /// No PIN is asked for: such a print matches for nobody. The index is made to fit the records first.
+    package mutating func deleteLeftovers<Screen: ManagementScreen & ~Copyable>(
+        on screen: inout Screen
+    ) throws(ManagementRefusal) -> LeftoversDeleted {
+        try task(on: &screen) { (management, _) throws(ManagementRefusal) in
+            var outcome = LeftoversDeleted()
+            var rest = try management.surveyed(mending: true).leftovers[...]
+            while let first = rest.first {
+                let group = Array(rest.filter { $0.reader == first.reader }.prefix(EnrollmentSet.limit))
+                management.delete(group, from: first.reader, &outcome)
+                rest.removeAll { entry in group.contains(entry) }
+            }
+            if outcome.deleted > 0 { management.done(.leftoversDeleted(prints: outcome.deleted)) }
+            return outcome
+        }
+    }
+
+    private mutating func surveyed(mending: Bool) throws(ManagementRefusal) -> ChipSurvey {
+        try onLedger { (ledger) throws(LedgerFailure) in
+            do throws(StoreError) { return try ledger.store.surveyChipIndex(mending: mending) } catch {
+                throw ledger.failed(error)
+            }
+        }
+    }
+
+    private mutating func delete(
+        _ entries: [ChipIndex.Entry], from reader: ReaderIdentity, _ outcome: inout LeftoversDeleted
+    ) {
+        let presence: [PrintPresence]
+        let leftovers: [ChipIndex.Entry]
+        do throws(ManagementRefusal) {
+            guard let set = EnrollmentSet(handles: entries) else { throw .ledger(.unavailable) }
+            presence = try open(reader, at: .nowhere, set, Array(entries.indices)).presence
+            // While the reader is open nobody enrols on it, so that what is in no record now stays in none.
+            leftovers = try surveyed(mending: false).leftovers
+        } catch {
+            sensor.close()
+            var why = ReaderProblem.faulty
+            if case .reader(let problem) = error { why = problem }
+            outcome.left.append((reader, entries.count, why))
+            return
+        }
+        var gone: [ChipIndex.Entry] = []
+        var left = 0
+        var why = ReaderProblem.faulty
+        for (position, entry) in entries.enumerated() where leftovers.contains(entry) {
+            if presence[position] == .missing {
+                outcome.gone += 1
+                gone.append(entry)
+                continue
+            }
+            do throws(ReaderProblem) {
+                try sensor.deleteFromReader(index: position)
+                outcome.deleted += 1
+                gone.append(entry)
+            } catch {
+                if error == .printNotFound {
+                    outcome.gone += 1
+                    gone.append(entry)
+                } else {
+                    left += 1
+                    why = error
+                }
+            }
+        }
+        sensor.close()
+        ledger.forget(gone)
+        if left > 0 { outcome.left.append((reader, left, why)) }
+    }
+}
+
+extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, Log: ~Copyable {
+    /// How many prints in readers' memories are in no record, as far as the index alone can tell.
+    package mutating func leftoverCount() -> Int {
+        do throws(StoreError) { return try store.loadChipIndex().loose.count } catch { return 0 }
+    }
+}
+
+extension EnrollmentSet {
+    /// A set of these handles in their order, to ask a reader about them; nil where memory is short.
+    package init?(handles: [ChipIndex.Entry]) {
+        var joined: [UInt8] = []
+        var entries: [PrintEntry] = []
+        for entry in handles {
+            // No name of a finger is needed to delete.
+            guard let finger = Finger(number: 1) else { return nil }
+            let place = joined.count..<(joined.count + entry.handle.count)
+            entries.append(
+                PrintEntry(finger: finger, reader: entry.reader, onReader: true, enrolledAt: 0, template: place))
+            joined += entry.handle
+        }
+        guard let templates = SecretBytes(copying: joined.span) else { return nil }
+        self.init(generation: 0, entries: entries, templates: templates)
+    }
+}

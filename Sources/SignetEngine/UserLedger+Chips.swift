@@ -1,0 +1,129 @@
+package import SignetPolicy
+internal import SignetRecords
+internal import SignetSecrets
+
+// The index of prints in readers' memories, which is one for all users: see `ChipIndex` for what it is good for, and for the
+// order of writing. Where it cannot be read or written the journal is told, and everything else goes on.
+
+extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, Log: ~Copyable {
+    // MARK: Whose prints are in a reader's memory
+
+    /// Those of `others` that no user of Signet has, and that no deletion left; nil where the index cannot be read.
+    package mutating func strangers(among others: [Digest]) -> [Digest]? {
+        if others.isEmpty { return [] }
+        do throws(StoreError) { return try store.loadChipIndex().strangers(among: others) } catch {
+            tellOfIndex(error)
+            return nil
+        }
+    }
+
+    /// How many foreign prints came into a reader's memory since the user approved `approved`; at most 255.
+    ///
+    /// The index is read only where something came. Where it cannot be, nothing is called foreign: a print of another user
+    /// would close the finger path by mistake, and a foreign one that is not told matches for nobody all the same.
+    mutating func foreignPrints(among others: [Digest], beyond approved: [Digest]) -> UInt8 {
+        UInt8(clamping: strangers(among: newcomers(others, approved))?.count ?? 0)
+    }
+
+    private func newcomers(_ others: [Digest], _ approved: [Digest]) -> [Digest] {
+        others.filter { print in !approved.contains(print) }
+    }
+
+    /// One line for one ledger: an authentication looks several times.
+    private mutating func tellOfIndex(_ error: StoreError) {
+        if !indexFaultIsTold { _ = failed(error) }
+        indexFaultIsTold = true
+    }
+
+    // MARK: Writing
+
+    /// Before a record changes: what comes into it and what goes out of it is loose until that is done.
+    ///
+    /// Answers whether anything does; the user's lock must be held.
+    mutating func announceChips(
+        from before: borrowing EnrollmentSet, to after: borrowing EnrollmentSet
+    ) -> Bool {
+        let old = chipEntries(of: before)
+        let new = chipEntries(of: after)
+        let moving =
+            old.filter { print in !new.contains { $0.digest == print.digest } }
+            + new.filter { print in !old.contains { $0.digest == print.digest } }
+        if moving.isEmpty { return false }
+        changeIndex { $0.loosen(moving) }
+        return true
+    }
+
+    /// A print has just come into a reader's memory, and no record has it yet.
+    package mutating func announceChipPrint(_ print: borrowing EnrolledPrint) {
+        guard print.onReader, let entry = chipEntry(print.reader, print.template) else { return }
+        changeIndex { $0.loosen([entry]) }
+    }
+
+    /// All that the user has in readers' memories is loose before the record goes.
+    mutating func announceChipsWithoutRecord() {
+        let uid = store.uid
+        changeIndex { $0.loosen(allOf: uid) }
+    }
+
+    /// After a record was written: the index says of the user what the record says.
+    package mutating func settleChips() {
+        guard let set = readablePrints() else { return }
+        let kept = chipEntries(of: set)
+        let uid = store.uid
+        changeIndex { $0.settle(uid, kept) }
+    }
+
+    /// The print at `index` has left its reader's memory.
+    package mutating func forgetChipPrint(_ set: borrowing EnrollmentSet, _ index: Int) {
+        guard let entry = chipEntry(set, index) else { return }
+        changeIndex { $0.remove(entry.uid, entry.digest) }
+    }
+
+    mutating func forget(_ leftovers: [ChipIndex.Entry]) {
+        if leftovers.isEmpty { return }
+        changeIndex { index in for entry in leftovers { index.remove(entry.uid, entry.digest) } }
+    }
+
+    private mutating func changeIndex(_ change: (inout ChipIndex) -> Void) {
+        do throws(StoreError) { try store.changeChipIndex(change) } catch { tellOfIndex(error) }
+    }
+
+    // MARK: Entries
+
+    private mutating func chipEntries(of set: borrowing EnrollmentSet) -> [ChipIndex.Entry] {
+        var entries: [ChipIndex.Entry] = []
+        for index in 0..<set.entries.count {
+            if let entry = chipEntry(set, index) { entries.append(entry) }
+        }
+        return entries
+    }
+
+    /// nil for a print on the host, and for one that cannot be read.
+    private mutating func chipEntry(_ set: borrowing EnrollmentSet, _ index: Int) -> ChipIndex.Entry? {
+        let entry = set.entries[index]
+        guard entry.onReader,
+            let handle = set.withTemplate(of: entry, { template in SecretBytes(copying: template) })
+        else { return nil }
+        return chipEntry(entry.reader, handle)
+    }
+
+    private mutating func chipEntry(_ reader: ReaderIdentity, _ handle: borrowing SecretBytes) -> ChipIndex.Entry? {
+        guard handle.count <= ChipIndex.Entry.handleLimit,
+            var identity = SecretBytes(count: handle.count + PrintTemplate.identityOverhead)
+        else { return nil }
+        let length = handle.withBytes { template in
+            identity.withMutableBytes { target in PrintTemplate.writeIdentity(of: template, into: &target) }
+        }
+        guard let length else { return nil }
+        identity.truncate(to: length)
+        do throws(VaultError) {
+            let digest = try identity.withBytes { (bytes) throws(VaultError) in try vault.handleDigest(of: bytes) }
+            // A chip's handle is a name and no finger, so that it may lie in an array.
+            let name = handle.withBytes { bytes in (0..<bytes.count).map { bytes[$0] } }
+            return ChipIndex.Entry(uid: store.uid, isLoose: false, reader: reader, digest: digest, handle: name)
+        } catch {
+            _ = failed(error)
+            return nil
+        }
+    }
+}

@@ -1,0 +1,172 @@
+internal import CPlatform
+package import SignetEngine
+internal import SignetPolicy
+package import SignetRecords
+internal import SignetSecrets
+
+// The file `chips`, sealed as the store's own: one for all users, replaced as a whole under a lock of its own.
+
+extension UserStore {
+    package mutating func loadChipIndex() throws(StoreError) -> ChipIndex { try ChipIndexFile.read(in: root, sealer) }
+
+    package mutating func changeChipIndex(_ change: (inout ChipIndex) -> Void) throws(StoreError) {
+        // The prints that fprintd keeps are none of Signet's, and not its to delete.
+        guard elsewhere == nil else { return }
+        let lock = try lockIndex()
+        var index: ChipIndex
+        var present: ChipIndex?
+        do throws(StoreError) {
+            index = try ChipIndexFile.read(in: root, sealer)
+            present = index
+        } catch {
+            guard error.isMendedByAnew else { throw error }
+            index = try scan(beside: ChipIndex()).index
+            // Nothing to be known, and nothing is known: there need be no file.
+            if case .fault(_, .missing) = error { present = ChipIndex() }
+        }
+        change(&index)
+        if index != present { try ChipIndexFile.write(index, in: root, sealer) }
+        // Held until here.
+        _ = consume lock
+    }
+
+    package mutating func surveyChipIndex(mending: Bool) throws(StoreError) -> ChipSurvey {
+        let lock = try lockIndex()
+        var present = ChipIndex()
+        var fault: RecordFault?
+        do throws(StoreError) { present = try ChipIndexFile.read(in: root, sealer) } catch {
+            guard case .fault(_, let why) = error, error.isMendedByAnew else { throw error }
+            fault = why
+        }
+        let scan = try scan(beside: present)
+        if mending, scan.index != present || fault != nil && fault != .missing {
+            try ChipIndexFile.write(scan.index, in: root, sealer)
+        }
+        _ = consume lock
+        if scan.index == ChipIndex(), fault == .missing { fault = nil }
+        return ChipSurvey(
+            fault: fault, fits: fault == nil && scan.index == present, index: scan.index,
+            leftovers: scan.index.loose.filter { !scan.unreadable.contains($0.uid) })
+    }
+
+    private borrowing func lockIndex() throws(StoreError) -> FileLock {
+        let lock = try FileLock(.chipsLock, in: root, timing: timing)
+        // As under the user's lock: whoever opened the store before a migration must not go on under the old key.
+        if let stamp, (try? StoreStamp(root)) != stamp { throw .busy }
+        return lock
+    }
+
+    // MARK: All users' records
+
+    /// What the records say, with what of `present` they leave standing.
+    private struct Scan {
+        var index: ChipIndex
+        /// Whose prints cannot be read: of theirs everything stays as it was.
+        var unreadable: [UInt32]
+    }
+
+    /// Each record is replaced as a whole, so that no user's lock is needed to read it; what is on its way into one or out
+    /// of it is loose in `present`, and stays.
+    private borrowing func scan(beside present: ChipIndex) throws(StoreError) -> Scan {
+        var scan = Scan(index: ChipIndex(), unreadable: [])
+        scan.index.loosen(present.loose)
+        for uid in try inStore({ () throws(FileFault) in try users.numbers() }).sorted() {
+            do throws(StoreError) {
+                scan.index.settle(uid, try chipPrints(of: uid))
+            } catch {
+                guard case .fault = error else { throw error }
+                scan.unreadable.append(uid)
+                let known = present.entries.filter { $0.uid == uid }
+                scan.index.loosen(known)
+                scan.index.settle(uid, known.filter { !$0.isLoose })
+            }
+        }
+        // Another user's record may have the very print that is loose for this one: then it is nobody's leftover.
+        scan.index.dropLooseTwins()
+        return scan
+    }
+
+    /// The prints in readers' memories that a user's record has, whatever the user is called.
+    private borrowing func chipPrints(of uid: UInt32) throws(StoreError) -> [ChipIndex.Entry] {
+        let file: [UInt8]
+        do throws(FileFault) {
+            file = try users.folder(FileName(number: uid))
+                .read(.prints, limit: PrintsRecord.byteLimit + RecordSealer.overhead)
+        } catch {
+            guard error == .missing else { throw StoreError(.prints, error) }
+            return []
+        }
+        guard let name = SealedHeader.claimedName(in: file.span) else { throw .fault(.prints, .damaged) }
+        let content = try sealer.open(file.span, header: sealer.header(.prints, uid: uid, userName: name))
+        do throws(RecordError) {
+            return try content.withBytes { (bytes) throws(RecordError) in
+                var entries: [ChipIndex.Entry] = []
+                for print in try PrintsRecord(decoding: bytes).entries where print.onReader {
+                    let handle = bytes.extracting(print.template)
+                    guard handle.count <= ChipIndex.Entry.handleLimit, let digest = HandleDigest.of(handle: handle)
+                    else { continue }
+                    entries.append(
+                        ChipIndex.Entry(
+                            uid: uid, isLoose: false, reader: print.reader, digest: digest,
+                            handle: (0..<handle.count).map { handle[$0] }))
+                }
+                return entries
+            }
+        } catch {
+            throw .fault(.prints, RecordFault(error))
+        }
+    }
+}
+
+extension StoreError {
+    /// Whether an index that ends with this is made anew; one of a later Signet, or one that others can write, is not.
+    fileprivate var isMendedByAnew: Bool {
+        switch self {
+        case .fault(.chips, .newer), .fault(.chips, .unsafe): false
+        case .fault(.chips, _): true
+        default: false
+        }
+    }
+}
+
+/// Reading and writing the file.
+enum ChipIndexFile {
+    static func read(in folder: borrowing SecureFolder, _ sealer: borrowing RecordSealer) throws(StoreError) -> ChipIndex {
+        let file: [UInt8]
+        do throws(FileFault) {
+            file = try folder.read(.chips, limit: ChipIndex.byteLimit + RecordSealer.overhead)
+        } catch {
+            throw StoreError(.chips, error)
+        }
+        let content = try sealer.open(file.span, header: header(sealer))
+        do throws(RecordError) {
+            return try content.withBytes { (bytes) throws(RecordError) in try ChipIndex(decoding: bytes) }
+        } catch {
+            throw .fault(.chips, RecordFault(error))
+        }
+    }
+
+    static func write(
+        _ index: ChipIndex, in folder: borrowing SecureFolder, _ sealer: borrowing RecordSealer
+    ) throws(StoreError) {
+        guard let content = try? index.encoded(), let file = sealer.seal(content.span, header: header(sealer)) else {
+            throw .system(errno: EINVAL)
+        }
+        do throws(FileFault) { try folder.replace(.chips, with: file.span) } catch { throw StoreError(.chips, error) }
+    }
+
+    /// Seals it anew under the current key, for a migration; one that cannot be read is made anew by whoever needs it.
+    static func reseal(in folder: borrowing SecureFolder, _ sealer: borrowing RecordSealer) throws(StoreError) {
+        let lock = try FileLock(.chipsLock, in: folder)
+        do throws(StoreError) {
+            try write(try read(in: folder, sealer), in: folder, sealer)
+        } catch {
+            guard case .fault(.chips, _) = error else { throw error }
+        }
+        _ = consume lock
+    }
+
+    private static func header(_ sealer: borrowing RecordSealer) -> SealedHeader {
+        sealer.header(.chips, uid: 0, userName: [])
+    }
+}

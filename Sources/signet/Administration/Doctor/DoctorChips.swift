@@ -1,0 +1,50 @@
+internal import SignetEngine
+internal import SignetPlatform
+internal import SignetPolicy
+internal import SignetRecords
+
+// The index of prints in readers' memories, against all users' records.
+
+extension Doctor {
+    func chipIndexLines() -> [DoctorLine] {
+        guard let opened = try? StoreOpening.open(root: root, loaded.configuration.enclaveSettings),
+            var store = try? UserStore(root: root, uid: 0, userName: [], keys: opened.keys)
+        else { return [] }
+        do throws(StoreError) { return Doctor.lines(try store.surveyChipIndex(mending: false)) } catch {
+            guard case .fault(_, let fault) = error else { return [] }
+            let file = Output.text(root) + "/chips"
+            return [
+                DoctorLine(
+                    .warn, "chip prints", "the list of prints in readers' memories is \(fault.words)",
+                    remedy: fault == .newer ? "install the later version again" : "rm \(file)")
+            ]
+        }
+    }
+
+    /// The lines for one look; nothing where no print lies in a reader's memory.
+    static func lines(_ survey: ChipSurvey) -> [DoctorLine] {
+        var lines: [DoctorLine] = []
+        if let fault = survey.fault {
+            lines.append(
+                DoctorLine(
+                    .warn, "chip prints",
+                    "the list of prints in readers' memories is \(fault.words): foreign prints are not told until it is made anew",
+                    remedy: Leftovers.remedy))
+        } else if !survey.fits {
+            lines.append(
+                DoctorLine(
+                    .warn, "chip prints",
+                    "the list of prints in readers' memories does not fit the records: a copy was put back, or a task was "
+                        + "cut off; prints may be called foreign that are not", remedy: Leftovers.remedy))
+        }
+        let left = survey.leftovers.count
+        if left > 0 {
+            lines.append(
+                DoctorLine(
+                    .warn, "chip prints",
+                    "\(left) \(left == 1 ? "print is" : "prints are") in readers' memories and in no record: a deletion or "
+                        + "an enrolment was cut off", remedy: Leftovers.remedy))
+        }
+        return lines
+    }
+}

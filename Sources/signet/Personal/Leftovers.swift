@@ -1,0 +1,69 @@
+internal import SignetEngine
+internal import SignetPolicy
+
+/// What deletions and enrolments left in readers' memories that were cut off: how it is told, and deleted.
+enum Leftovers {
+    static let remedy = "sudo signet delete --leftovers"
+
+    /// What there is, after a name and a colon.
+    static func words(_ count: Int) -> String {
+        let what = count == 1 ? "1 print is left in its memory" : "\(count) prints are left in its memory"
+        return "\(what), of a deletion or an enrolment that was cut off; nothing matches there"
+    }
+
+    /// A sentence behind what a task says; nothing where nothing is left.
+    static func text(_ count: Int) -> String {
+        if count == 0 { return "" }
+        let what = count == 1 ? "1 deleted print is" : "\(count) deleted prints are"
+        return "\(what) still in a reader's memory; take them off it with \"\(remedy)\".\n"
+    }
+
+    /// `signet delete --leftovers`.
+    static func delete(_ invocation: Invocation) throws(Failure) -> ExitCode {
+        guard invocation.operands.isEmpty, !invocation.options.contains(where: { ["--all", "--user"].contains($0.name) })
+        else {
+            throw Failure(
+                .usage, "--leftovers stands alone: what is left over is nobody's finger any more",
+                hint: "see \"signet delete --help\"")
+        }
+        try TargetUser.requireRoot(.ofThisProcess)
+        // It is about nobody, so that root need not name a user.
+        let root = TargetUser(uid: 0, name: Array("root".utf8), byAdministrator: true, caller: .person)
+        var task = try PersonalTask(invocation, about: root, asking: .nobody)
+        let outcome = try task.run { (tasks, screen) throws(ManagementRefusal) in
+            try tasks.deleteLeftovers(on: &screen)
+        }
+        invocation.answer(LeftoversAnswer(outcome), text: text(of: outcome))
+        return outcome.left.isEmpty ? .yes : .readerNotAvailable
+    }
+
+    static func text(of outcome: LeftoversDeleted) -> String {
+        var text = ""
+        if outcome.deleted > 0 {
+            text += "Deleted from the reader's memory: \(outcome.deleted) \(outcome.deleted == 1 ? "print" : "prints").\n"
+        }
+        if outcome.gone > 0 {
+            text += "Not there any more: \(outcome.gone) \(outcome.gone == 1 ? "print" : "prints").\n"
+        }
+        for left in outcome.left {
+            text +=
+                "Still in the memory of \(Output.text(left.reader.driver)): \(left.prints) "
+                + "\(left.prints == 1 ? "print" : "prints"); \(left.why.words).\n"
+        }
+        return text.isEmpty ? "Nothing is left over in a reader's memory.\n" : text
+    }
+}
+
+/// What `delete --leftovers` answers.
+private struct LeftoversAnswer: Encodable {
+    let deleted: Int
+    /// Those that were not there any more.
+    let gone: Int
+    let left: Int
+
+    init(_ outcome: LeftoversDeleted) {
+        deleted = outcome.deleted
+        gone = outcome.gone
+        left = outcome.left.reduce(0) { $0 + $1.prints }
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import Testing
+
+/// Several users on one chip, and the index by which their prints are told from foreign ones.
+@Suite(.serialized, .inWorld, .withProduct) struct ChipIndexTests {
+    private static let index = "/var/lib/signet/chips"
+    private static let bobs = "bobs"
+    private static let told = "list of prints in readers' memories"
+
+    /// Two users of one chip, and what it holds.
+    private func withTwo(lines: [String] = [], _ body: (Enrolled, Enrolled, [String]) throws -> Void) throws {
+        try Enrolled.with(.storage, lines: lines) { alice in
+            try alice.forgetOthers()
+            let bob = try alice.another(finger: nil)
+            try bob.enroll(ChipIndexTests.bobs, chip: [Enrolled.finger])
+            try body(alice, bob, [Enrolled.finger, ChipIndexTests.bobs])
+        }
+    }
+
+    // Would catch another user's enrolment that closes a finger path or is told as a foreign print, and a foreign print that is
+    // not told beside it.
+    @Test func anotherUsersPrintIsNotForeign() throws {
+        try withTwo(lines: ["foreign_prints = close"]) { alice, bob, chip in
+            let journal = try JournalListener()
+            #expect(try alice.acceptsFinger(chip: chip))
+            #expect(try bob.acceptsFinger(ChipIndexTests.bobs, chip: chip))
+            #expect(try !alice.acceptsFinger(ChipIndexTests.bobs, chip: chip))
+            #expect(!journal.lines.contains { $0.contains("foreign_prints") }, "\(journal.lines)")
+            let terminal = try alice.sudo()
+            try terminal.waitForSecretPrompt(Offer.begun)
+            try alice.fill(chip: chip + ["stranger"])
+            try terminal.waitForSecretPrompt("activate\": ")
+            try terminal.type(line: Enrolled.pin)
+            #expect(try terminal.ended().isGranted, "\(terminal.transcript)")
+            try journal.waitFor("event=foreign_prints", "count=1")
+            #expect(try bob.acceptsFinger(ChipIndexTests.bobs, chip: chip))
+        }
+    }
+
+    // Would catch a table that opens the reader once more for each user, or reads each user's prints wrongly.
+    @Test func theTableOpensTheReaderOnce() throws {
+        try withTwo { alice, bob, chip in
+            let carol = try alice.another(finger: nil)
+            try carol.enroll("carols", chip: chip)
+            let starts = alice.reader.folder + "/starts"
+            let wrapper = try File.read(alice.reader.folder + "/sensor")
+            try File.write(
+                wrapper.replacingOccurrences(of: "\nexec", with: "\necho start >> \(starts)\nexec"),
+                to: alice.reader.folder + "/sensor", mode: 0o755)
+            alice.reader.forget()
+            let table = try Terminal(["signet", "readers"], environment: bob.asUser)
+            try alice.fill(chip: chip + ["carols", "stranger"])
+            #expect(try table.finish(within: 20) == 0)
+            #expect(table.transcript.contains("1 yours, 2 of others, 1 foreign"), "\(table.transcript)")
+            // One that lists the readers, and one that opens the chip.
+            #expect(try File.read(starts) == "start\nstart\n")
+        }
+    }
+
+    // Would catch an index that is gone, spoilt or put back from a copy and shuts somebody out, that doctor does not name, or
+    // that its remedy does not mend.
+    @Test(arguments: ["gone", "spoilt", "older"]) func anIndexThatIsNotWhatItShouldBe(_ state: String) throws {
+        try Enrolled.with(.storage) { alice in
+            try alice.forgetOthers()
+            try Command.must("signet", "delete", "--leftovers")
+            try Command.must("cp", "-p", ChipIndexTests.index, alice.reader.folder + "/older")
+            let bob = try alice.another(finger: nil)
+            try bob.enroll(ChipIndexTests.bobs, chip: [Enrolled.finger])
+            let chip = [Enrolled.finger, ChipIndexTests.bobs]
+            switch state {
+            case "gone": unlink(ChipIndexTests.index)
+            case "spoilt": try Command.must("sh", "-c", "printf x | dd of=\(ChipIndexTests.index) bs=1 seek=90 conv=notrunc")
+            default: try Command.must("cp", "-p", alice.reader.folder + "/older", ChipIndexTests.index)
+            }
+            #expect(try alice.acceptsFinger(chip: chip))
+            #expect(try bob.acceptsFinger(ChipIndexTests.bobs, chip: chip))
+            let doctor = try Command.run(["signet", "doctor"])
+            #expect(doctor.output.contains(ChipIndexTests.told), "\(doctor.output)")
+            #expect(try Command.run(["signet", "delete", "--leftovers"]).code == 0)
+            #expect(try !Command.run(["signet", "doctor"]).output.contains(ChipIndexTests.told))
+            #expect(try bob.acceptsFinger(ChipIndexTests.bobs, chip: chip))
+        }
+    }
+
+    // Would catch prints of a purged user that stay on the chip as foreign ones for ever.
+    @Test func whatAPurgedUserLeavesIsDeleted() throws {
+        try withTwo { alice, bob, chip in
+            let purged = try Command.run(["signet", "user", "purge", "--yes", "--user", bob.user.name])
+            #expect(purged.output.contains("sudo signet delete --leftovers"), "\(purged.output)\(purged.error)")
+            alice.reader.forget()
+            let deleting = try Terminal(["signet", "delete", "--leftovers"])
+            try alice.fill(chip: chip)
+            #expect(try deleting.finish(within: 20) == 0)
+            #expect(deleting.transcript.contains("Deleted from the reader's memory: 1 print."), "\(deleting.transcript)")
+            #expect(try alice.acceptsFinger())
+        }
+    }
+}

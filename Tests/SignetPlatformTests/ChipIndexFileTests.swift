@@ -1,0 +1,140 @@
+import Foundation
+import SignetEngine
+import SignetPolicy
+import SignetRecords
+import Testing
+
+@testable import SignetPlatform
+
+/// The index of prints in readers' memories on a real disk: who may spoil it, and how it is made anew.
+@Suite(.enabled(if: isRoot, "everything in the store must be root's"))
+struct ChipIndexFileTests {
+    private static let reader = ReaderIdentity(driver: Array("chip".utf8), device: Array("0".utf8))
+
+    /// libfprint's form of a print of this reader with this data.
+    private static func handle(_ data: UInt8) -> [UInt8] {
+        var body: [UInt8] = [1, 0, 0, 0] + Array("chip\u{0}0\u{0}".utf8) + [1, 7]
+        let ends = [9, 11, 13, 13, 24]
+        while body.count % 4 != 0 { body.append(0) }
+        body += [0, 0, 0, 0]
+        while body.count % 8 != 0 { body.append(0) }
+        body += [data, 0] + Array("ay".utf8)
+        return Array("FP3".utf8) + body + ends.reversed().map { UInt8($0) }
+    }
+
+    private static func set(_ data: [UInt8], onReader: Bool = true) -> EnrollmentSet {
+        var templates: [UInt8] = []
+        var entries: [PrintEntry] = []
+        for number in data {
+            let handle = handle(number)
+            entries.append(
+                PrintEntry(
+                    finger: Finger(number: 7)!, reader: reader, onReader: onReader, enrolledAt: 1,
+                    template: templates.count..<(templates.count + handle.count)))
+            templates += handle
+        }
+        return EnrollmentSet(generation: 1, entries: entries, templates: secret(templates))!
+    }
+
+    private static func entry(_ uid: UInt32, _ data: UInt8) throws -> ChipIndex.Entry {
+        let handle = handle(data)
+        let digest = try #require(HandleDigest.of(handle: handle.span))
+        return ChipIndex.Entry(uid: uid, isLoose: false, reader: reader, digest: digest, handle: handle)
+    }
+
+    /// Two users with a print each on the chip, and a third with one on the host.
+    private func prepared() throws -> (TestFolder, UserStore) {
+        let folder = try TestFolder()
+        try makeStore(folder)
+        for (uid, data) in [(UInt32(1000), UInt8(1)), (1001, 2)] {
+            var store = try userStore(folder.bytes, uid: uid, name: Array("u\(uid)".utf8))
+            try store.create(identity(uid: uid, name: Array("u\(uid)".utf8)))
+            try store.save(ChipIndexFileTests.set([data]))
+        }
+        var third = try userStore(folder.bytes, uid: 1002, name: Array("u1002".utf8))
+        try third.create(identity(uid: 1002, name: Array("u1002".utf8)))
+        try third.save(ChipIndexFileTests.set([3], onReader: false))
+        return (folder, try userStore(folder.bytes, uid: 1000, name: Array("u1000".utf8)))
+    }
+
+    /// Catches a digest that is not SHA-256 as the helper makes it.
+    @Test func theHashIsStandard() throws {
+        let digest = try #require(HandleDigest.of(identity: Array("abc".utf8).span))
+        #expect(digest.bytes == hex("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"))
+        #expect(HandleDigest.of(handle: bytes(40).span) == nil)
+    }
+
+    /// Catches an index that is lost for good, or made anew with a user missing, a host's print in it, or what a deletion left gone.
+    @Test(arguments: ["gone", "spoilt", "another user's", "another machine's"]) func madeAnew(_ state: String) throws {
+        var (folder, store) = try prepared()
+        #expect(storeError { _ = try store.loadChipIndex() } == .fault(.chips, .missing))
+        try store.changeChipIndex { $0.loosen([]) }
+        let whole = try [ChipIndexFileTests.entry(1000, 1), ChipIndexFileTests.entry(1001, 2)]
+        #expect(Set(try store.loadChipIndex().entries.map(\.uid)) == [1000, 1001])
+        let path = folder.sub("chips")
+        switch state {
+        case "gone": unlink(path)
+        case "spoilt":
+            var file = try read(path)
+            file[file.count - 1] ^= 1
+            try overwrite(path, file)
+        case "another user's": try overwrite(path, try read(folder.sub("users/1000/prints")))
+        default:
+            var file = try read(path)
+            file[10] ^= 1
+            try overwrite(path, file)
+        }
+        let fault = storeError { _ = try store.loadChipIndex() }
+        #expect(fault == .fault(.chips, state == "gone" ? .missing : state == "another machine's" ? .foreign : .damaged))
+        let survey = try store.surveyChipIndex(mending: false)
+        #expect(survey.fault != nil && !survey.fits && survey.leftovers.isEmpty)
+        #expect(storeError { _ = try store.loadChipIndex() } == fault, "a look changes nothing")
+        let late = try ChipIndexFileTests.entry(1000, 9)
+        try store.changeChipIndex { $0.loosen([late]) }
+        let index = try store.loadChipIndex()
+        #expect(index.loose.map(\.digest) == [late.digest] && index.entries.count == 3)
+        for entry in whole { #expect(index.entries.contains(entry)) }
+        #expect(try store.surveyChipIndex(mending: false).fits)
+        #expect(try store.surveyChipIndex(mending: false).leftovers.map(\.digest) == [late.digest])
+    }
+
+    /// Catches a copy of an older index that stays in force, and what it says was deleted that a record has.
+    @Test func anOlderCopyIsMended() throws {
+        var (folder, store) = try prepared()
+        let gone = try ChipIndexFileTests.entry(1001, 8)
+        try store.changeChipIndex { index in
+            index.settle(1001, [gone])
+            index.loosen(allOf: 1000)
+        }
+        let survey = try store.surveyChipIndex(mending: true)
+        #expect(!survey.fits && survey.leftovers.isEmpty)
+        let index = try store.loadChipIndex()
+        #expect(index.entries.count == 2 && index.loose.isEmpty)
+        #expect(try store.surveyChipIndex(mending: false).fits)
+        #expect(names(in: folder.path).contains("chips.lock"))
+    }
+
+    /// Catches a print that is deleted because nobody could read the record that has it.
+    @Test func ofAnUnreadableRecordEverythingStays() throws {
+        var (folder, store) = try prepared()
+        try store.changeChipIndex { $0.loosen(allOf: 1001) }
+        try overwrite(folder.sub("users/1001/prints"), bytes(80))
+        let survey = try store.surveyChipIndex(mending: true)
+        #expect(survey.fits && survey.leftovers.isEmpty)
+        #expect(try store.loadChipIndex().loose.map(\.uid) == [1001])
+    }
+
+    /// Catches a store without chips that gets a file, and one that others can write and is believed.
+    @Test func whatIsNotRootsAloneIsNotMended() throws {
+        let folder = try TestFolder()
+        try makeStore(folder)
+        var store = try userStore(folder.bytes)
+        try store.changeChipIndex { $0.settle(1000, []) }
+        #expect(!names(in: folder.path).contains("chips"))
+        #expect(try store.surveyChipIndex(mending: true).fault == nil)
+        let entry = try ChipIndexFileTests.entry(1000, 1)
+        try store.changeChipIndex { $0.loosen([entry]) }
+        chmod(folder.sub("chips"), 0o622)
+        #expect(storeError { try store.changeChipIndex { $0.loosen(allOf: 1000) } } == .fault(.chips, .unsafe))
+    }
+}
