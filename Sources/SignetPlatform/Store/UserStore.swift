@@ -13,8 +13,8 @@ package struct UserStore: RecordStore, ~Copyable {
 
     let users: SecureFolder
     let sealer: RecordSealer
-    let uid: UInt32
-    private let userName: [UInt8]
+    private(set) var uid: UInt32
+    private var userName: [UInt8]
     /// The store's folder and the state in which its key files were read; nil: they are not looked at again.
     private let root: SecureFolder
     private let stamp: StoreStamp?
@@ -79,6 +79,15 @@ package struct UserStore: RecordStore, ~Copyable {
         } catch {
             throw StoreError(.store, error)
         }
+    }
+
+    /// Goes on with another user of the same store, whose keys need not be read again; the lock is given back.
+    package mutating func turn(to uid: UInt32, userName: [UInt8]) {
+        unlock()
+        self.uid = uid
+        self.userName = userName
+        attemptsWereTorn = false
+        elsewhere = elsewhere?.turned(to: userName)
     }
 
     package mutating func lock() throws(StoreError) {
