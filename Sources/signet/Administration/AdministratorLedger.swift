@@ -42,14 +42,19 @@ enum AdministratorLedger {
             guard error == .fault(.store, .missing) else { throw error }
             users = []
         }
+        return owners(of: users)
+    }
+
+    /// The owners of these uids, in the same order.
+    static func owners(of uids: [UInt32]) -> [RecordOwner] {
         do throws(AccountsUnreadable) {
-            let accounts = try Accounts.numbered(users)
-            return users.map { uid in
+            let accounts = try Accounts.numbered(uids)
+            return uids.map { uid in
                 accounts[uid].map { RecordOwner.user(uid: uid, name: $0.name) } ?? .orphan(uid: uid)
             }
         } catch {
             // Some can be told all the same.
-            return users.map(owner(of:))
+            return uids.map(owner(of:))
         }
     }
 
