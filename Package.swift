@@ -185,6 +185,11 @@ let package = Package(
             ]),
         .executableTarget(
             name: "enclave-stand-in", dependencies: ["SignetRecords", "SignetPolicy"], path: "Tests/EnclaveStandIn"),
+        // Many users' records in short time, for `scripts/bench`.
+        .executableTarget(
+            name: "bench-users",
+            dependencies: ["SignetPlatform", "SignetEngine", "SignetRecords", "SignetPolicy", "SignetSecrets"],
+            path: "Tests/Bench/Users"),
         .target(name: "CTerminal", path: "Tests/CTerminal", cSettings: strictC),
         // Each decoder with its property, for the fuzzer and for the replay of its corpus.
         .target(
@@ -195,7 +200,7 @@ let package = Package(
             name: "EndToEnd",
             dependencies: [
                 "CTerminal", "CSodium", "SignetPlatform", "SignetEngine", "SignetRecords", "SignetPolicy",
-                "SignetSecrets", "Proof",
+                "SignetSecrets", "Proof", "bench-users",
             ]),
     ] + fuzzing,
     swiftLanguageModes: [.v6]

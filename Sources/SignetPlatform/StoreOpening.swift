@@ -29,11 +29,13 @@ package enum StoreOpening {
         root: [UInt8] = UserStore.standardRoot, uid: UInt32, userName: [UInt8], caller: CallerClass,
         configuration: Configuration, log: consuming Log, timing: EnclaveTiming = EnclaveTiming()
     ) throws(StoreError) -> MachineLedger<Log> {
-        let opened = try open(root: root, configuration.enclaveSettings, timing: timing)
-        var store = try UserStore(root: root, uid: uid, userName: userName, keys: opened.keys)
+        // One way to the store for all of it.
+        let folder = try inStore { () throws(FileFault) in try SecureFolder(path: root) }
+        let opened = try open(folder, root: root, configuration.enclaveSettings, timing)
+        var store = try UserStore(in: folder, uid: uid, userName: userName, keys: opened.keys)
         if configuration.enrollmentSource == .fprintd { store.elsewhere = FprintdStore(userName: userName) }
         if caller == .anotherPerson { store.lane = CallerLane() }
-        let values = try StoreValues(root: root, keys: opened.keys)
+        let values = try store.values()
         var log = log
         if !opened.keys.current.isLocked() { log.record(.memoryNotLocked) }
         var vault = SodiumVault(root: root, values: values, enclave: opened.takeEnclave())
@@ -53,11 +55,17 @@ package enum StoreOpening {
         root: [UInt8], _ settings: EnclaveSettings, timing: EnclaveTiming = EnclaveTiming()
     ) throws(StoreError) -> OpenedStore {
         let folder = try inStore { () throws(FileFault) in try SecureFolder(path: root) }
+        return try open(folder, root: root, settings, timing)
+    }
+
+    private static func open(
+        _ folder: borrowing SecureFolder, root: [UInt8], _ settings: EnclaveSettings, _ timing: EnclaveTiming
+    ) throws(StoreError) -> OpenedStore {
         // Before the keys are read: what changes meanwhile is then seen.
         let stamp = try inStore { () throws(FileFault) in try StoreStamp(folder) }
         let isTPM = try inStore { () throws(FileFault) in try folder.exists(.keyTPM) }
         guard isTPM else {
-            let key = try FileEnclave.read(root: root)
+            let key = try FileEnclave.readOrTell(in: folder)
             guard settings.preference != .require else { throw .fault(.store, .enclaveRequired) }
             return OpenedStore(
                 keys: StoreKeys(current: key, stamp: stamp), enclave: MachineEnclave(FileEnclave(root: root)))

@@ -61,7 +61,13 @@ extension EnclaveAdministration {
             _ = try StoreValues(root: root, keys: keys)
             status.direction = keys.direction
             status.hasStrayKey = isTPM && hasKey && keys.direction == nil
-            for uid in try UserStore.users(root: root) { status.users.append(user(uid, root: root, keys)) }
+            let users = try UserStore.users(root: root)
+            guard let first = users.first else { return status }
+            var store = try UserStore(root: root, uid: first, userName: [], keys: keys)
+            for uid in users {
+                store.turn(to: uid, userName: [])
+                status.users.append(user(uid, in: &store))
+            }
         } catch {
             if error != .fault(.store, .missing) { status.fault = error }
         }
@@ -80,10 +86,9 @@ extension EnclaveAdministration {
         return try session.lookAlone()
     }
 
-    private static func user(_ uid: UInt32, root: [UInt8], _ keys: borrowing StoreKeys) -> EnclaveStatus.User {
+    private static func user(_ uid: UInt32, in store: inout UserStore) -> EnclaveStatus.User {
         var user = EnclaveStatus.User(uid: uid)
         do throws(StoreError) {
-            var store = try UserStore(root: root, uid: uid, userName: [], keys: keys)
             if let binding = try store.binding() {
                 user.hasRecords = true
                 user.hasHalf = binding.half != nil

@@ -39,6 +39,9 @@ package struct FprintdStore: Sendable {
         self.userName = userName
     }
 
+    /// The same store, for another user.
+    func turned(to userName: [UInt8]) -> FprintdStore { FprintdStore(root: root, userName: userName) }
+
     /// The user's enrollment set, where all of the store is as it must be.
     package func enrollmentSet() throws(StoreError) -> EnrollmentSet {
         let found = try read()

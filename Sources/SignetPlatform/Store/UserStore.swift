@@ -13,8 +13,8 @@ package struct UserStore: RecordStore, ~Copyable {
 
     let users: SecureFolder
     let sealer: RecordSealer
-    package let uid: UInt32
-    private let userName: [UInt8]
+    package private(set) var uid: UInt32
+    private var userName: [UInt8]
     /// The store's folder and the state in which its key files were read; nil: they are not looked at again.
     let root: SecureFolder
     let stamp: StoreStamp?
@@ -50,23 +50,32 @@ package struct UserStore: RecordStore, ~Copyable {
         timing: LockTiming = LockTiming()
     ) throws(StoreError) {
         guard let sealer = RecordSealer(masterKey: masterKey) else { throw .system(errno: ENOMEM) }
-        try self.init(root: root, uid: uid, userName: userName, sealer: sealer, stamp: nil, timing: timing)
+        let folder = try inStore { () throws(FileFault) in try SecureFolder(path: root) }
+        try self.init(folder, uid: uid, userName: userName, sealer: sealer, stamp: nil, timing: timing)
     }
 
     /// The same for a store that may be on its way from one master key to another.
     package init(
         root: [UInt8], uid: UInt32, userName: [UInt8], keys: borrowing StoreKeys, timing: LockTiming = LockTiming()
     ) throws(StoreError) {
+        let folder = try inStore { () throws(FileFault) in try SecureFolder(path: root) }
+        try self.init(in: folder, uid: uid, userName: userName, keys: keys, timing: timing)
+    }
+
+    /// The same with the store's folder at hand.
+    init(
+        in folder: consuming SecureFolder, uid: UInt32, userName: [UInt8], keys: borrowing StoreKeys,
+        timing: LockTiming = LockTiming()
+    ) throws(StoreError) {
         guard let sealer = RecordSealer(keys) else { throw .system(errno: ENOMEM) }
-        try self.init(root: root, uid: uid, userName: userName, sealer: sealer, stamp: keys.stamp, timing: timing)
+        try self.init(folder, uid: uid, userName: userName, sealer: sealer, stamp: keys.stamp, timing: timing)
     }
 
     private init(
-        root: [UInt8], uid: UInt32, userName: [UInt8], sealer: consuming RecordSealer, stamp: StoreStamp?,
-        timing: LockTiming
+        _ folder: consuming SecureFolder, uid: UInt32, userName: [UInt8], sealer: consuming RecordSealer,
+        stamp: StoreStamp?, timing: LockTiming
     ) throws(StoreError) {
-        let folder = try inStore { () throws(FileFault) in try SecureFolder(path: root) }
-        users = try inStore { () throws(FileFault) in try folder.folder(.users) }
+        do throws(FileFault) { users = try folder.folder(.users) } catch { throw StoreError(.store, error) }
         self.root = folder
         self.stamp = stamp
         self.sealer = sealer
@@ -75,6 +84,9 @@ package struct UserStore: RecordStore, ~Copyable {
         self.timing = timing
     }
 
+    /// The secrets that belong to the whole store.
+    borrowing func values() throws(StoreError) -> StoreValues { try StoreValues(in: root, sealer) }
+
     /// The uids of all users who have a folder in the store, in ascending order.
     package static func users(root: [UInt8]) throws(StoreError) -> [UInt32] {
         do throws(FileFault) {
@@ -82,6 +94,15 @@ package struct UserStore: RecordStore, ~Copyable {
         } catch {
             throw StoreError(.store, error)
         }
+    }
+
+    /// Goes on with another user of the same store, whose keys need not be read again; the lock is given back.
+    package mutating func turn(to uid: UInt32, userName: [UInt8]) {
+        unlock()
+        self.uid = uid
+        self.userName = userName
+        attemptsWereTorn = false
+        elsewhere = elsewhere?.turned(to: userName)
     }
 
     package mutating func lock() throws(StoreError) {

@@ -51,9 +51,12 @@ package struct FileEnclave: Enclave, ~Copyable {
     /// `missing`: no store was ever made, or nobody uses it yet. `keyLost`: users have records, and the key is gone.
     /// `damaged`: a wrong length.
     package static func read(root: [UInt8]) throws(StoreError) -> SecretBytes {
+        try readOrTell(in: inStore { () throws(FileFault) in try SecureFolder(path: root) })
+    }
+
+    static func readOrTell(in folder: borrowing SecureFolder) throws(StoreError) -> SecretBytes {
         let isUsed: Bool
         do throws(FileFault) {
-            let folder = try SecureFolder(path: root)
             if try folder.exists(.key) { return try read(in: folder) }
             isUsed = try !folder.folder(.users).numbers().isEmpty
         } catch {

@@ -33,11 +33,23 @@ package struct StoreValues: ~Copyable {
         try self.init(StoreValues.open(root: root, sealer))
     }
 
+    /// The same with the store's folder and keys at hand.
+    init(in folder: borrowing SecureFolder, _ sealer: borrowing RecordSealer) throws(StoreError) {
+        try self.init(StoreValues.open(in: folder, sealer))
+    }
+
     private static func open(root: [UInt8], _ sealer: borrowing RecordSealer) throws(StoreError) -> SecretBytes {
+        let folder: SecureFolder
+        do throws(FileFault) { folder = try SecureFolder(path: root) } catch { throw StoreError(.values, error) }
+        return try open(in: folder, sealer)
+    }
+
+    private static func open(
+        in folder: borrowing SecureFolder, _ sealer: borrowing RecordSealer
+    ) throws(StoreError) -> SecretBytes {
         let file: [UInt8]
         do throws(FileFault) {
-            file = try SecureFolder(path: root)
-                .read(.values, limit: StoreValues.byteCount + RecordSealer.overhead)
+            file = try folder.read(.values, limit: StoreValues.byteCount + RecordSealer.overhead)
         } catch {
             throw StoreError(.values, error)
         }

@@ -42,7 +42,20 @@ enum AdministratorLedger {
             guard error == .fault(.store, .missing) else { throw error }
             users = []
         }
-        return users.map(owner(of:))
+        return owners(of: users)
+    }
+
+    /// The owners of these uids, in the same order.
+    static func owners(of uids: [UInt32]) -> [RecordOwner] {
+        do throws(AccountsUnreadable) {
+            let accounts = try Accounts.numbered(uids)
+            return uids.map { uid in
+                accounts[uid].map { RecordOwner.user(uid: uid, name: $0.name) } ?? .orphan(uid: uid)
+            }
+        } catch {
+            // Some can be told all the same.
+            return uids.map(owner(of:))
+        }
     }
 
     static func owner(of uid: UInt32) -> RecordOwner {
@@ -60,20 +73,26 @@ enum AdministratorLedger {
     ) -> UserStatus {
         do throws(StoreError) {
             var ledger = try open(target, configuration)
-            var status = ledger.status(
-                uid: target.uid, userName: target.name, fingersAllowed: configuration.finger, readers: readers)
-            status.source = configuration.enrollmentSource
-            if status.record == .notSetUp,
-                StoreInspection.hasHalfRecord(root: UserStore.standardRoot, uid: target.uid)
-            {
-                status.record = .faulty(.identity, .missing)
-            }
-            return status
+            return look(at: target, in: &ledger, configuration, readers: readers)
         } catch {
-            // No store was ever made: nobody has a PIN.
-            let condition = error == .fault(.store, .missing) ? RecordCondition.notSetUp : RecordCondition(error)
-            return UserStatus(uid: target.uid, userName: target.name, record: condition, readers: readers)
+            return UserStatus(
+                uid: target.uid, userName: target.name, record: .opening(error), readers: readers)
         }
+    }
+
+    /// Everything about the user whom the ledger is about.
+    static func look(
+        at target: TargetUser, in ledger: inout Ledger, _ configuration: Configuration, readers: ReaderPresence
+    ) -> UserStatus {
+        var status = ledger.status(
+            uid: target.uid, userName: target.name, fingersAllowed: configuration.finger, readers: readers)
+        status.source = configuration.enrollmentSource
+        if status.record == .notSetUp,
+            StoreInspection.hasHalfRecord(root: UserStore.standardRoot, uid: target.uid)
+        {
+            status.record = .faulty(.identity, .missing)
+        }
+        return status
     }
 
     /// The readers at hand.

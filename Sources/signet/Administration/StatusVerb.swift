@@ -58,16 +58,11 @@ struct StatusVerb {
         let readers = owners.isEmpty ? .problem(.noReader) : AdministratorLedger.readers(configuration)
         let isStandIn = StandInReader.isConfigured(configuration)
         var statuses: [(status: UserStatus, isOrphan: Bool)] = []
-        var closed: RecordCondition?
+        var round = StatusRound(configuration, readers: readers)
         for owner in owners {
             var isOrphan = false
             if case .orphan = owner { isOrphan = true }
-            let target = TargetUser(owner)
-            var status = UserStatus(uid: target.uid, userName: target.name, record: closed ?? .busy, readers: readers)
-            if closed == nil { status = AdministratorLedger.status(of: target, configuration, readers: readers) }
-            // What closes the store closes it for all: a TPM that hangs is waited for once.
-            if case .faulty(.store, let fault) = status.record, fault != .missing { closed = status.record }
-            statuses.append((status, isOrphan))
+            statuses.append((round.status(of: TargetUser(owner)), isOrphan))
         }
         invocation.answer(
             AllStatusAnswer(

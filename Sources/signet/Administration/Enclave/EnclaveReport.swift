@@ -69,9 +69,12 @@ extension EnclaveReport {
     /// It takes as long as a TPM that does not answer is waited for.
     static func read(_ configuration: Configuration) -> EnclaveReport {
         let settings = configuration.enclaveSettings
-        var report = EnclaveReport(EnclaveAdministration.status(settings: settings)) {
-            AdministratorLedger.label(of: $0)
+        let status = EnclaveAdministration.status(settings: settings)
+        var labels: [UInt32: String] = [:]
+        for owner in AdministratorLedger.owners(of: status.users.filter(\.hasRecords).map(\.uid)) {
+            labels[owner.uid] = TargetUser(owner).label
         }
+        var report = EnclaveReport(status) { labels[$0] ?? "\($0)" }
         report.preference = settings.preference
         report.place = place(of: settings)
         report.isStandIn = StandInTPM.isConfigured(configuration)
