@@ -6,7 +6,9 @@ package import SignetRecords
 /// The file of one user's counters: two slots of a page each, written in turn and in place.
 ///
 /// Nothing is allocated after the file was made, so counting works on a full disk; and since a write touches only the
-/// older slot, a power cut in its midst leaves the newer one whole.
+/// older slot, a power cut in its midst leaves the newer one whole. So no slot is written over while the other one may
+/// still be on its way to the disk: what was left there unsynced (`Durability.soon`) is synced first, or a power cut could
+/// tear both.
 ///
 ///     0    4   magic "SGNA"
 ///     4    1   kind
@@ -25,6 +27,15 @@ package enum AttemptsFile {
     private static let magic: [UInt8] = [0x53, 0x47, 0x4E, 0x41]
     private static let keyIDOffset = 10
     private static let tagOffset = slotCount - RecordSealer.slotTagCount
+
+    /// When what is written is on the disk.
+    package enum Durability: Equatable, Sendable {
+        /// Before the call returns.
+        case now
+        /// When the kernel writes it, half a minute later at most (dirty_expire_centisecs in the kernel's vm.rst), or
+        /// before the next write: for what may be lost, since then only the charge that stands in the other slot counts.
+        case soon
+    }
 
     /// What one slot turned out to be.
     package enum Slot: Equatable, Sendable {
@@ -178,14 +189,17 @@ extension SecureFolder {
         return try readAttempts(from: file, uid: uid, instance: instance, sealer: sealer)
     }
 
-    /// Writes the counters over the older slot, nil: those that are there; durable when it returns.
+    /// Writes the counters over the older slot, nil: those that are there.
     ///
     /// `known` is what was read under the same hold of the lock, with nothing written since; nil: both slots are read.
     /// `identity` stands beside them and must be one that the slots admit; `identities` may stand there from now on.
+    /// `synced` is the number of a slot that is known to be on the disk; another newest one is synced first, and where the
+    /// disk refuses now what was left to it before, nothing is written. Answers the number of the slot that was written.
     borrowing func writeAttempts(
         _ attempts: Attempts?, over known: AttemptsFile.Reading?, uid: UInt32, instance: [UInt8],
-        beside identity: Digest, admitting identities: [Digest], sealer: borrowing RecordSealer
-    ) throws(StoreError) {
+        beside identity: Digest, admitting identities: [Digest], durable: AttemptsFile.Durability = .now,
+        synced: UInt64?, sealer: borrowing RecordSealer
+    ) throws(StoreError) -> UInt64 {
         let file = try openAttempts(flags: O_RDWR)
         let current: AttemptsFile.Reading
         if let known {
@@ -201,11 +215,13 @@ extension SecureFolder {
             identities: identities)
         guard !overflow, let slot = AttemptsFile.encode(record, sealer: sealer) else { throw .system(errno: EINVAL) }
         do throws(FileFault) {
+            if current.sequence != synced { try file.syncData() }
             try file.write(slot.span, at: current.nextSlot * AttemptsFile.slotCount)
-            try file.syncData()
+            if durable == .now { try file.syncData() }
         } catch {
             throw StoreError(.attempts, error)
         }
+        return sequence
     }
 
     private borrowing func openAttempts(flags: Int32) throws(StoreError) -> FileDescriptor {

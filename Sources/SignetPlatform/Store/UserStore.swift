@@ -23,6 +23,8 @@ package struct UserStore: RecordStore, ~Copyable {
     /// The user's folder, open while the lock is held.
     private var heldFolder: SecureFolder?
     private var known = Known()
+    /// The slot that this store wrote and synced last: whose counters, and its number.
+    private var synced: (instance: [UInt8], sequence: UInt64)?
     /// Where the prints are kept instead of here; they are only read then.
     package var elsewhere: FprintdStore?
 
@@ -179,15 +181,18 @@ package struct UserStore: RecordStore, ~Copyable {
     }
 
     /// As `SecureFolder.writeAttempts`.
-    private borrowing func write(
+    private mutating func write(
         _ attempts: Attempts?, over counters: AttemptsFile.Reading?, of instance: [UInt8], beside identity: Digest,
-        admitting identities: [Digest]
+        admitting identities: [Digest], durable: AttemptsFile.Durability = .now
     ) throws(StoreError) {
-        try inFolder { (folder, sealer) throws(StoreError) in
+        let before = synced?.instance == instance ? synced?.sequence : nil
+        synced = nil
+        let sequence = try inFolder { (folder, sealer) throws(StoreError) in
             try folder.writeAttempts(
                 attempts, over: counters, uid: uid, instance: instance, beside: identity, admitting: identities,
-                sealer: sealer)
+                durable: durable, synced: before, sealer: sealer)
         }
+        if durable == .now { synced = (instance, sequence) }
     }
 
     package mutating func save(_ prints: borrowing EnrollmentSet) throws(StoreError) {
@@ -202,12 +207,17 @@ package struct UserStore: RecordStore, ~Copyable {
         try content.withBytes { (bytes) throws(StoreError) in try save(.prints, bytes) }
     }
 
-    package mutating func save(_ attempts: Attempts) throws(StoreError) {
+    package mutating func save(_ attempts: Attempts) throws(StoreError) { try save(attempts, durable: .now) }
+
+    package mutating func saveSoon(_ attempts: Attempts) throws(StoreError) { try save(attempts, durable: .soon) }
+
+    private mutating func save(_ attempts: Attempts, durable: AttemptsFile.Durability) throws(StoreError) {
         guard let identity = try loadIdentity() else { throw .fault(.attempts, .missing) }
         let digest = try identity.digest()
         // As above; and a second write in one hold goes over the other slot.
         let counters = known.counters.take()
-        try write(attempts, over: counters, of: identity.instance, beside: digest, admitting: [digest])
+        try write(
+            attempts, over: counters, of: identity.instance, beside: digest, admitting: [digest], durable: durable)
     }
 
     package mutating func remove() throws(StoreError) {
