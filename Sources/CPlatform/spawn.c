@@ -176,17 +176,23 @@ struct helper {
     int socket;
     /// Where the process in between says who the helper is.
     int announcement;
+    /// The end of the helper's stack, until it is another program.
+    char *stack;
 };
+
+static int become_helper(void *context) {
+    const struct helper *helper = context;
+    become(helper->path, helper->arguments, helper->socket);
+}
 
 /// The process in between: starts the helper, says who it is, and ends.
 static int start_and_leave(void *context) {
-    const struct helper *helper = context;
+    struct helper *helper = context;
     // A helper that nobody could name safely is better a child.
     int self = open_process(getpid());
     if (self < 0) return 1;
     (void)close(self);
-    pid_t child = _Fork();
-    if (child == 0) become(helper->path, helper->arguments, helper->socket);
+    pid_t child = clone(become_helper, helper->stack, CLONE_VM | CLONE_VFORK | SIGCHLD, helper);
     if (child < 0) return 1;
     // As long as its parent has not waited for it the number is nobody else's.
     int pidfd = open_process(child);
@@ -200,13 +206,16 @@ static int start_and_leave(void *context) {
 /// nearest subreaper (prctl(2)); the helper's pid, or 0 with nothing started.
 ///
 /// So nobody has to wait until the kernel has taken the helper's memory back, which takes longer than a touch is compared,
-/// and no handler of SIGCHLD hears of it. The process in between shares our memory as one of vfork(2) does, which is how it
-/// is started and gone in no time, and tells nobody of its end but who asks for it (exit signal 0 of clone(2)).
+/// and no handler of SIGCHLD hears of it: the process in between tells nobody of its end but who asks (exit signal 0 of
+/// clone(2)). Both share our memory until they end or are another program, as a child of vfork(2) does, while we stand
+/// still: a fork would copy all page tables, and have every page copied that is written to after it.
 static pid_t start_apart(struct helper helper, int *pidfd) {
+    enum { STACK = 16384 };
+    char stacks[2 * STACK] __attribute__((aligned(16)));
     int ours;
     if (signet_packet_pair(&ours, &helper.announcement) != 0) return 0;
-    char stack[16384] __attribute__((aligned(16)));
-    pid_t between = clone(start_and_leave, stack + sizeof stack, CLONE_VM | CLONE_VFORK, &helper);
+    helper.stack = stacks + 2 * STACK;
+    pid_t between = clone(start_and_leave, stacks + STACK, CLONE_VM | CLONE_VFORK, &helper);
     (void)close(helper.announcement);
     // It has spoken or ended before clone returned; where something like valgrind makes an ordinary fork of this, it will.
     pid_t child = between > 0 ? take_over(ours, pidfd) : 0;
@@ -223,7 +232,7 @@ pid_t signet_start_helper(const char *path, const char *const *arguments, int so
     (void)sigfillset(&all);
     int failure = pthread_sigmask(SIG_SETMASK, &all, &old);
     if (failure != 0) return -failure;
-    pid_t child = start_apart((struct helper){path, arguments, socket, -1}, pidfd);
+    pid_t child = start_apart((struct helper){path, arguments, socket, -1, NULL}, pidfd);
     if (child <= 0) {
         // _Fork and not fork: handlers of pthread_atfork belong to the caller.
         child = _Fork();

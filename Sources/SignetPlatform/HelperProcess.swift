@@ -85,6 +85,14 @@ public struct HelperProcess: ~Copyable {
         self.packet = packet
     }
 
+    /// Makes room for packets of up to `count` bytes instead; what does not fit any more is nonsense.
+    ///
+    /// Memory for a template is much, and to give it back would keep somebody waiting who has touched the reader.
+    mutating func expectPackets(upTo count: Int) {
+        guard packet.count != count, let room = SecretBytes(count: count) else { return }
+        packet = room
+    }
+
     private static func start(
         _ path: HelperPath, _ arguments: [[UInt8]], _ socket: Int32, _ pidfd: inout Int32
     ) -> pid_t {

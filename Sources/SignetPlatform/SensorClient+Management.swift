@@ -16,6 +16,7 @@ extension SensorClient {
         _ finger: Finger, userName: [UInt8], progress: (EnrollmentProgress) -> Void
     ) throws(ReaderProblem) -> EnrolledPrint? {
         guard phase == .opened, let reader = identity, signals.hold() else { throw refuse() }
+        helper?.expectPackets(upTo: SensorMessage.packetLimit)
         try send(.enroll(finger, userName: userName, day: SensorClient.today))
         var deadline = Deadline(seconds: SensorClient.enrollSeconds)
         var isCancelled = false
