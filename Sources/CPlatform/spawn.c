@@ -118,7 +118,8 @@ static int become_root(void) {
 
 /// Becomes the helper, or ends.
 _Noreturn static void become(const char *path, const char *const *arguments, int socket) {
-    static const char *const environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL};
+    // BIND_NOW: libraries find their functions now (ld.so(8)), while a person reads the prompt, and not after the touch.
+    static const char *const environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", "LD_BIND_NOW=1", NULL};
     // Under sudo and su the real user is the caller, who could signal and freeze the helper. Groups go first.
     if (geteuid() == 0 && become_root() != 0) _exit(127);
     // A session of its own: Ctrl-C and Ctrl-Z of the terminal do not reach it.

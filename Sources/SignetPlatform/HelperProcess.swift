@@ -233,7 +233,7 @@ public struct HelperProcess: ~Copyable {
     /// The end of the process need not be waited for then: the kernel's work of taking its memory back takes longer than
     /// all that is left to be done here.
     package mutating func takeLeave(_ isFarewell: (Span<UInt8>) -> Bool) {
-        hangUp()
+        if ending == nil { hangUp() }
         guard let ending else { return }
         while !hasTakenLeave, wait(for: .packet, until: ending) == .ready {
             do throws(HelperFailure) { hasTakenLeave = try receive { isFarewell($0) } } catch {

@@ -49,7 +49,7 @@ extension SensorTests {
             func text(_ name: String) throws -> String {
                 try String(contentsOfFile: file + "." + name, encoding: .utf8)
             }
-            #expect(try text("environ") == "PATH=/usr/bin:/bin\nLC_ALL=C\n")
+            #expect(try text("environ") == "PATH=/usr/bin:/bin\nLC_ALL=C\nLD_BIND_NOW=1\n")
             let status = try text("status")
             #expect(status.contains("Uid:\t0\t0\t0\t0"))
             #expect(status.contains("Gid:\t0\t0\t0\t0"))

@@ -9,8 +9,7 @@ void *_Nullable signet_guarded_take(size_t count);
 
 /// Wipes the page and takes it back; 0, and nothing done, where `memory` is not of these pages.
 ///
-/// When the last page that was taken comes back, all go back to the kernel in one call. Where somebody wrote before the
-/// bytes, the process ends.
+/// Where somebody wrote before the bytes, the process ends.
 int signet_guarded_give(void *_Nonnull memory);
 
 #endif
