@@ -95,7 +95,7 @@ let package = Package(
             swiftSettings: core + [.enableExperimentalFeature("Lifetimes")]),
 
         // The one owning type for secrets
-        .target(name: "SignetSecrets", dependencies: ["CSodium"], swiftSettings: core),
+        .target(name: "SignetSecrets", dependencies: ["CPlatform", "CSodium"], swiftSettings: core),
 
         // The stories, told against ports
         .target(

@@ -5,14 +5,16 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-// Everything from here to signet_start_helper runs between fork and execve in a process that may have had other
+// Everything from here to `become` runs between fork and execve in a process that may have had other
 // threads: only async-signal-safe calls (signal-safety(7)), no memory from the heap, no lock.
 
 /// Sets a limit, or the nearest to it that is allowed without privilege.
@@ -116,7 +118,8 @@ static int become_root(void) {
 
 /// Becomes the helper, or ends.
 _Noreturn static void become(const char *path, const char *const *arguments, int socket) {
-    static const char *const environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL};
+    // BIND_NOW: libraries find their functions now (ld.so(8)), while a person reads the prompt, and not after the touch.
+    static const char *const environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", "LD_BIND_NOW=1", NULL};
     // Under sudo and su the real user is the caller, who could signal and freeze the helper. Groups go first.
     if (geteuid() == 0 && become_root() != 0) _exit(127);
     // A session of its own: Ctrl-C and Ctrl-Z of the terminal do not reach it.
@@ -131,21 +134,113 @@ _Noreturn static void become(const char *path, const char *const *arguments, int
     _exit(127);
 }
 
+static int open_process(pid_t process) {
+#ifdef SYS_pidfd_open
+    int descriptor = (int)syscall(SYS_pidfd_open, process, 0u);
+    if (descriptor >= 0) return descriptor;
+#endif
+    (void)process;
+    return -1;
+}
+
+/// Sends a pid and a descriptor of its process over a socket; 0 or -1.
+static int hand_over(int socket, pid_t process, int pidfd) {
+    union { char bytes[CMSG_SPACE(sizeof(int))]; struct cmsghdr aligned; } control = {0};
+    struct iovec content = {&process, sizeof process};
+    struct msghdr message = {
+        .msg_iov = &content, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof pidfd);
+    memcpy(CMSG_DATA(header), &pidfd, sizeof pidfd);
+    return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof process ? 0 : -1;
+}
+
+/// Takes what `hand_over` sent; the pid, or 0 where nothing came.
+static pid_t take_over(int socket, int *pidfd) {
+    union { char bytes[CMSG_SPACE(sizeof(int))]; struct cmsghdr aligned; } control = {0};
+    pid_t process = 0;
+    struct iovec content = {&process, sizeof process};
+    struct msghdr message = {
+        .msg_iov = &content, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+    if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof process) return 0;
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    if (header == NULL || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof *pidfd)) return 0;
+    memcpy(pidfd, CMSG_DATA(header), sizeof *pidfd);
+    return process;
+}
+
+struct helper {
+    const char *path;
+    const char *const *arguments;
+    int socket;
+    /// Where the process in between says who the helper is.
+    int announcement;
+    /// The end of the helper's stack, until it is another program.
+    char *stack;
+};
+
+static int become_helper(void *context) {
+    const struct helper *helper = context;
+    become(helper->path, helper->arguments, helper->socket);
+}
+
+/// The process in between: starts the helper, says who it is, and ends.
+static int start_and_leave(void *context) {
+    struct helper *helper = context;
+    // A helper that nobody could name safely is better a child.
+    int self = open_process(getpid());
+    if (self < 0) return 1;
+    (void)close(self);
+    pid_t child = clone(become_helper, helper->stack, CLONE_VM | CLONE_VFORK | SIGCHLD, helper);
+    if (child < 0) return 1;
+    // As long as its parent has not waited for it the number is nobody else's.
+    int pidfd = open_process(child);
+    if (pidfd >= 0 && hand_over(helper->announcement, child, pidfd) == 0) return 0;
+    (void)kill(child, SIGKILL);
+    (void)waitpid(child, NULL, 0);
+    return 1;
+}
+
+/// Starts the helper by a process in between that ends at once, so that it is nobody's child but init's, or that of the
+/// nearest subreaper (prctl(2)); the helper's pid, or 0 with nothing started.
+///
+/// So nobody has to wait until the kernel has taken the helper's memory back, which takes longer than a touch is compared,
+/// and no handler of SIGCHLD hears of it: the process in between tells nobody of its end but who asks (exit signal 0 of
+/// clone(2)). Both share our memory until they end or are another program, as a child of vfork(2) does, while we stand
+/// still: a fork would copy all page tables, and have every page copied that is written to after it.
+static pid_t start_apart(struct helper helper, int *pidfd) {
+    enum { STACK = 16384 };
+    char stacks[2 * STACK] __attribute__((aligned(16)));
+    int ours;
+    if (signet_packet_pair(&ours, &helper.announcement) != 0) return 0;
+    helper.stack = stacks + 2 * STACK;
+    pid_t between = clone(start_and_leave, stacks + STACK, CLONE_VM | CLONE_VFORK, &helper);
+    (void)close(helper.announcement);
+    // It has spoken or ended before clone returned; where something like valgrind makes an ordinary fork of this, it will.
+    pid_t child = between > 0 ? take_over(ours, pidfd) : 0;
+    if (between > 0)
+        while (waitpid(between, NULL, __WALL) < 0 && errno == EINTR) {}
+    (void)close(ours);
+    return child;
+}
+
 pid_t signet_start_helper(const char *path, const char *const *arguments, int socket, int *pidfd) {
     *pidfd = -1;
-    // All signals wait while there are two of us, so that no handler of the caller ever runs in the child.
+    // All signals wait while there are several of us, so that no handler of the caller ever runs in a child.
     sigset_t all, old;
     (void)sigfillset(&all);
     int failure = pthread_sigmask(SIG_SETMASK, &all, &old);
     if (failure != 0) return -failure;
-    // _Fork and not fork: handlers of pthread_atfork belong to the caller.
-    pid_t child = _Fork();
-    if (child == 0) become(path, arguments, socket);
-    failure = errno;
-#ifdef SYS_pidfd_open
-    if (child > 0) *pidfd = (int)syscall(SYS_pidfd_open, child, 0u);
-#endif
-    if (*pidfd < 0) *pidfd = -1;
+    pid_t child = start_apart((struct helper){path, arguments, socket, -1, NULL}, pidfd);
+    if (child <= 0) {
+        // _Fork and not fork: handlers of pthread_atfork belong to the caller.
+        child = _Fork();
+        if (child == 0) become(path, arguments, socket);
+        failure = errno;
+        if (child > 0) *pidfd = open_process(child);
+    }
     (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
     return child < 0 ? -failure : child;
 }
@@ -159,6 +254,16 @@ void signet_kill_helper(pid_t pid, int pidfd) {
 #endif
     (void)pidfd;
     if (pid > 1) (void)kill(pid, SIGKILL);
+}
+
+int signet_reap_helper(pid_t pid, int pidfd) {
+    siginfo_t ended = {0};
+    // By the descriptor, since another's child may have ended long ago, and a child of the caller's have its number now.
+    // P_PIDFD is 3 (waitid(2)), whatever the headers know.
+    int failed = pidfd >= 0 ? waitid((idtype_t)3, (id_t)pidfd, &ended, WEXITED | WNOHANG)
+                            : waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG);
+    if (failed) return -1;
+    return ended.si_pid != 0;
 }
 
 int signet_packet_pair(int *ours, int *theirs) {

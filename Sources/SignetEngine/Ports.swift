@@ -75,6 +75,10 @@ package protocol RecordStore: ~Copyable {
     mutating func save(_ prints: borrowing EnrollmentSet) throws(StoreError)
     /// Writes the counters in place; durable when it returns.
     mutating func save(_ attempts: Attempts) throws(StoreError)
+    /// The same for counters that a success has cleared; durable soon, and before the next write.
+    ///
+    /// After a power cut meanwhile the records are those before it: nothing that was charged is forgotten.
+    mutating func saveSoon(_ attempts: Attempts) throws(StoreError)
     /// Deletes all that Signet keeps for the user.
     mutating func remove() throws(StoreError)
     /// The TPM's counter that the records name, whatever user name they bear; nil where none can be read.
@@ -115,6 +119,7 @@ package struct ChipSurvey: Equatable, Sendable {
 
 extension RecordStore where Self: ~Copyable {
     package mutating func namedCounter() -> EnclaveCounter? { (try? loadAttempts())?.counter }
+    package mutating func saveSoon(_ attempts: Attempts) throws(StoreError) { try save(attempts) }
 }
 
 /// Why a cryptographic operation could not be done; never says whether a secret was right.

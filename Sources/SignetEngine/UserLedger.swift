@@ -164,6 +164,12 @@ package struct UserLedger<
         lastAttempts = attempts
     }
 
+    /// Writes the counters that a finger's success has cleared; the disk may take its time (`RecordStore.saveSoon`).
+    mutating func saveCleared(_ attempts: Attempts) throws(LedgerFailure) {
+        do throws(StoreError) { try store.saveSoon(attempts) } catch { throw failed(error) }
+        lastAttempts = attempts
+    }
+
     /// Replaces the identity; durable when it returns.
     mutating func save(_ identity: IdentityRecord) throws(LedgerFailure) {
         do throws(StoreError) { try store.save(identity) } catch { throw failed(error) }

@@ -15,7 +15,9 @@ package enum HelperFailure: Error, Equatable, Sendable {
     case nonsense
 }
 
-/// One helper process and the socket to it; the owner ends and reaps it.
+/// One helper process and the socket to it; the owner ends it.
+///
+/// It is another's child (`signet_start_helper`), so that there is nothing to reap but where we are a subreaper.
 public struct HelperProcess: ~Copyable {
     private let pid: pid_t
     /// The process as a descriptor, or -1 where the kernel has none.
@@ -29,6 +31,8 @@ public struct HelperProcess: ~Copyable {
     var grace = 1000
     /// When it must have ended; nil until it was told to.
     private var ending: Deadline?
+    /// It has said that its device is closed, which is the last that it does.
+    private var hasTakenLeave = false
 
     /// What is waited for.
     enum Readiness {
@@ -83,6 +87,14 @@ public struct HelperProcess: ~Copyable {
         self.pidfd = pidfd
         self.socket = ours
         self.packet = packet
+    }
+
+    /// Makes room for packets of up to `count` bytes instead; what does not fit any more is nonsense.
+    ///
+    /// Memory for a template is much, and to give it back would keep somebody waiting who has touched the reader.
+    mutating func expectPackets(upTo count: Int) {
+        guard packet.count != count, let room = SecretBytes(count: count) else { return }
+        packet = room
     }
 
     private static func start(
@@ -221,19 +233,41 @@ public struct HelperProcess: ~Copyable {
         if ending == nil { ending = Deadline(milliseconds: grace) }
     }
 
-    /// Kills the helper at once, for one that does not behave; it is reaped when its owner lets go of it.
+    /// Waits until the helper says that its device is closed, where it does within its grace; `isFarewell` knows its word for
+    /// that. All else that it still says counts for nothing.
+    ///
+    /// The end of the process need not be waited for then: the kernel's work of taking its memory back takes longer than
+    /// all that is left to be done here.
+    package mutating func takeLeave(_ isFarewell: (Span<UInt8>) -> Bool) {
+        if ending == nil { hangUp() }
+        guard let ending else { return }
+        while !hasTakenLeave, wait(for: .packet, until: ending) == .ready {
+            do throws(HelperFailure) { hasTakenLeave = try receive { isFarewell($0) } } catch {
+                // A packet of no sense may be followed by another one, the end by nothing.
+                if error != .nonsense { return }
+            }
+        }
+    }
+
+    /// Kills the helper at once, for one that does not behave.
     package func kill() { signet_kill_helper(pid, pidfd) }
 
-    /// Whether the process is gone, reaped by us or by a caller that ignores SIGCHLD or reaps everybody's children.
+    /// Whether the process is gone; where it is our child it is reaped, by us or by a caller that ignores SIGCHLD or reaps
+    /// everybody's children.
     private func isGone() -> Bool {
-        var status: Int32 = 0
-        // SAFETY: `status` is good for the call.
-        let answer = unsafe waitpid(pid, &status, WNOHANG)
-        return answer == pid || answer < 0 && signet_errno() == ECHILD
+        if pidfd >= 0 {
+            // Readable from the process's end on (pidfd_open(2)).
+            var wanted = pollfd(fd: pidfd, events: Int16(POLLIN), revents: 0)
+            // SAFETY: one entry, good for the call.
+            guard unsafe poll(&wanted, 1, 0) > 0 else { return false }
+            _ = signet_reap_helper(pid, pidfd)
+            return true
+        }
+        return signet_reap_helper(pid, pidfd) != 0
     }
 
     /// Waits until the process is gone; whether it is.
-    private func reap(until deadline: Deadline) -> Bool {
+    private func awaitEnd(until deadline: Deadline) -> Bool {
         while !isGone() {
             if deadline.hasPassed { return false }
             var wanted = pollfd(fd: pidfd, events: Int16(POLLIN), revents: 0)
@@ -244,12 +278,15 @@ public struct HelperProcess: ~Copyable {
     }
 
     /// Ends the helper: its socket closes, it has its grace to close the reader, then it is killed.
+    ///
+    /// One that has taken leave is killed at once, so that not one instruction of it runs after this; its device is closed.
     deinit {
         _ = CPlatform.close(socket)
-        if !reap(until: ending ?? Deadline(milliseconds: grace)) {
+        if hasTakenLeave || !awaitEnd(until: ending ?? Deadline(milliseconds: grace)) {
             signet_kill_helper(pid, pidfd)
-            // A process that hangs in the kernel cannot be waited for without end.
-            _ = reap(until: Deadline(milliseconds: 2000))
+            // Where it is our child, nothing of it may be left. A process that hangs in the kernel cannot be waited for
+            // without end.
+            if !hasTakenLeave || signet_reap_helper(pid, pidfd) == 0 { _ = awaitEnd(until: Deadline(milliseconds: 2000)) }
         }
         if pidfd >= 0 { _ = CPlatform.close(pidfd) }
     }

@@ -17,6 +17,7 @@ extension SensorClient {
     ) throws(ReaderProblem) -> EnrolledPrint? {
         guard phase == .opened, let reader = identity, signals.hold() else { throw refuse() }
         measureSleep()
+        helper?.expectPackets(upTo: SensorMessage.packetLimit)
         try send(.enroll(finger, userName: userName, day: SensorClient.today))
         var deadline = Deadline(seconds: SensorClient.enrollSeconds)
         var isCancelled = false

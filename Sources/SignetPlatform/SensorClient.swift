@@ -135,10 +135,15 @@ package struct SensorClient: ~Copyable {
     /// Kills a helper that does not behave.
     mutating func abandon() {
         helper?.kill()
+        helper = nil
         end()
     }
 
     mutating func end() {
+        // One that has opened nothing has no reader to close, and says nothing.
+        if phase == .closing || phase == .opened {
+            helper?.takeLeave { packet in (try? SensorEvent(decoding: packet)) == .closed }
+        }
         helper = nil
         template = nil
         phase = .idle

@@ -5,6 +5,8 @@ package import SignetPolicy
 /// The kernel's clocks.
 package struct SystemClock: Clock, ~Copyable {
     private let bootFile: [CChar]
+    /// The boot, once it was read: no process outlives it.
+    private var boot: BootIdentity?
 
     /// Reads the boot's identity where the kernel shows it.
     package init() { self.init(bootFile: Array("/proc/sys/kernel/random/boot_id".utf8)) }
@@ -14,6 +16,13 @@ package struct SystemClock: Clock, ~Copyable {
 
     package mutating func now() throws(ClockUnreadable) -> BootInstant {
         guard let seconds = SystemClock.secondsSinceBoot else { throw ClockUnreadable() }
+        if let boot { return BootInstant(boot: boot, seconds: seconds) }
+        let read = try readBoot()
+        boot = read
+        return BootInstant(boot: read, seconds: seconds)
+    }
+
+    private borrowing func readBoot() throws(ClockUnreadable) -> BootIdentity {
         // SAFETY: the path is terminated and outlives the call.
         let raw = unsafe signet_openat(AT_FDCWD, bootFile, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0)
         guard raw >= 0 else { throw ClockUnreadable() }
@@ -24,7 +33,7 @@ package struct SystemClock: Clock, ~Copyable {
         guard let count = try? file.read(into: &target, at: 0),
             let boot = BootIdentity(text: text.span.extracting(0..<count))
         else { throw ClockUnreadable() }
-        return BootInstant(boot: boot, seconds: seconds)
+        return boot
     }
 
     /// Seconds since this boot; nil where the clock cannot be read.

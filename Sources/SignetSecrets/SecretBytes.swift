@@ -1,9 +1,10 @@
+internal import CPlatform
 internal import CSodium
 
 /// A secret in guarded, locked memory that is wiped when its one owner lets go of it.
 ///
-/// The pages come from `sodium_malloc`: a guard page on either side, `mlock`, `MADV_DONTDUMP`, a canary, and a wipe in
-/// `sodium_free`. A failed `mlock` (a tight RLIMIT_MEMLOCK) leaves all the rest in force, and `isLocked` tells. The type has no description
+/// The pages come from `signet_guarded_take`, and for what is larger than one from `sodium_malloc`: a guard page on either
+/// side, `mlock`, `MADV_DONTDUMP`, a canary, and a wipe when they are given back. A failed `mlock` (a tight RLIMIT_MEMLOCK) leaves all the rest in force, and `isLocked` tells. The type has no description
 /// and no conversion to a Swift collection, so that no copy is made by accident.
 @safe public struct SecretBytes: ~Copyable {
     private let base: UnsafeMutableRawPointer
@@ -15,11 +16,15 @@ internal import CSodium
     /// Allocates `count` zero bytes; nil where libsodium cannot start or memory is short.
     package init?(count: Int) {
         guard count >= 0, sodium_init() >= 0 else { return nil }
-        // SAFETY: sodium_init has succeeded; sodium_malloc answers null or `max(count, 1)` bytes that are ours alone.
-        guard let memory = unsafe sodium_malloc(max(count, 1)) else { return nil }
-        // SAFETY: the allocation holds at least `count` bytes.
-        unsafe sodium_memzero(memory, max(count, 1))
-        unsafe self.base = memory
+        // SAFETY: both answer null or `max(count, 1)` bytes that are ours alone, the first of them zeros; sodium_init has
+        // succeeded.
+        if let page = unsafe signet_guarded_take(max(count, 1)) {
+            unsafe self.base = page
+        } else {
+            guard let memory = unsafe sodium_malloc(max(count, 1)) else { return nil }
+            unsafe sodium_memzero(memory, max(count, 1))
+            unsafe self.base = memory
+        }
         self.count = count
         self.capacity = count
     }
@@ -72,7 +77,7 @@ internal import CSodium
 
     /// Whether the pages are locked, so that they never reach swap.
     ///
-    /// `sodium_malloc` locks them and does not say whether it could: locking them once more tells, and changes nothing
+    /// Whoever made them locked them and does not say whether it could: locking them once more tells, and changes nothing
     /// where they are (mlock(2): locks do not stack).
     package borrowing func isLocked() -> Bool {
         // SAFETY: the allocation holds at least one byte.
@@ -86,6 +91,6 @@ internal import CSodium
         return unsafe sodium_memcmp(base, other.base, count) == 0
     }
 
-    // SAFETY: `base` came from sodium_malloc and has this one owner; sodium_free wipes before it gives the pages back.
-    deinit { unsafe sodium_free(base) }
+    // SAFETY: `base` came from one of the two and has this one owner; both wipe before they give pages back.
+    deinit { if unsafe signet_guarded_give(base) == 0 { unsafe sodium_free(base) } }
 }

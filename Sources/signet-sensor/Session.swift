@@ -216,30 +216,31 @@ final class Session {
     }
 
     private func close() -> Never {
-        disconnect()
+        _ = disconnect()
         channel.send(.closed)
         _exit(0)
     }
 
-    /// Closes the reader and ends.
+    /// Closes the reader, says so where it is closed, and ends.
     ///
     /// Nothing is flushed or freed: exit handlers belong to foreign libraries.
     func leave() -> Never {
-        disconnect()
+        // The last word: who hears it waits for nothing more of this process.
+        if disconnect() { channel.send(.closed) }
         _exit(0)
     }
 
-    /// Ends what runs and closes the reader, within the second that the other side waits.
-    private func disconnect() {
+    /// Ends what runs and closes the reader, within the second that the other side waits; whether one was open and is closed.
+    private func disconnect() -> Bool {
         if let current, !current.isDone {
             touch.isOver = true
             current.cancel()
-            guard iterate(atMost: 500, until: { current.isDone }) else { return }
+            guard iterate(atMost: 500, until: { current.isDone }) else { return false }
         }
-        guard let reader else { return }
+        guard let reader else { return false }
         let closing = Operation()
         reader.startClosing(closing)
-        _ = iterate(atMost: 400) { closing.isDone }
+        return iterate(atMost: 400) { closing.isDone }
     }
 }
 

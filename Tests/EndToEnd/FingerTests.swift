@@ -19,6 +19,37 @@ import Testing
         }
     }
 
+    // Would catch a charge that is not on the disk before its finger is compared, and one that goes over its slot while the other slot,
+    // cleared by the touch before, may still be on its way to the disk: a power cut could tear both. Or a touch that waits for the disk.
+    @Test func eachChargeIsOnTheDiskAndNoSlotIsWrittenOverUnsyncedOnes() throws {
+        try Enrolled.with { alice in
+            let records = "/var/lib/signet/users/\(alice.user.uid)/attempts"
+            for round in 0..<2 {
+                let calls = alice.reader.folder + "/calls-\(round)"
+                alice.reader.forget()
+                let terminal = try Terminal([
+                    "strace", "-u", alice.user.name, "-f", "--seccomp-bpf", "-qqq", "-P", records, "-o", calls, "-e",
+                    "trace=pwrite64,fdatasync", "/usr/bin/sudo", "-k", "id", "-u",
+                ])
+                try alice.arm(terminal)
+                // Until the finger: what the touch before left is synced, then the charge is written and synced.
+                let charged = try names(of: calls)
+                #expect(charged == ["fdatasync", "pwrite64", "fdatasync"])
+                try alice.reader.scan(Enrolled.finger)
+                #expect(try terminal.ended().isGranted, "\(terminal.transcript)")
+                // Its success clears the charge, and nobody waits for that.
+                #expect(try names(of: calls) == charged + ["pwrite64"])
+            }
+        }
+    }
+
+    /// The names of the calls that strace noted: "1234  fdatasync(5) = 0".
+    private func names(of file: String) throws -> [String] {
+        try File.read(file).split(separator: "\n").compactMap { line in
+            line.drop { $0.isNumber || $0 == " " }.split(separator: "(").first.map(String.init)
+        }
+    }
+
     // Would catch a PIN that stands on the screen in clear because it was typed where a touch is awaited, one that lands in the
     // shell afterwards, and a terminal that keeps its echo off.
     @Test func whatIsTypedInsteadOfTouchingIsNotShown() throws {

@@ -106,7 +106,7 @@ import Testing
                 $0.split(separator: "\n").map(String.init)
             }
             try #require(parts.count == 4)
-            #expect(Set(parts[0]) == ["PATH=/usr/bin:/bin", "LC_ALL=C"])
+            #expect(Set(parts[0]) == ["PATH=/usr/bin:/bin", "LC_ALL=C", "LD_BIND_NOW=1"])
             #expect(parts[1].contains("Uid:\t0\t0\t0\t0") && parts[1].contains("Gid:\t0\t0\t0\t0"), "\(parts[1])")
             #expect(
                 parts[1].contains { $0.hasPrefix("Groups:") && $0.split(whereSeparator: \.isWhitespace).count == 1 })

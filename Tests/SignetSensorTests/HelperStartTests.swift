@@ -49,7 +49,7 @@ extension SensorTests {
             func text(_ name: String) throws -> String {
                 try String(contentsOfFile: file + "." + name, encoding: .utf8)
             }
-            #expect(try text("environ") == "PATH=/usr/bin:/bin\nLC_ALL=C\n")
+            #expect(try text("environ") == "PATH=/usr/bin:/bin\nLC_ALL=C\nLD_BIND_NOW=1\n")
             let status = try text("status")
             #expect(status.contains("Uid:\t0\t0\t0\t0"))
             #expect(status.contains("Gid:\t0\t0\t0\t0"))
@@ -169,7 +169,52 @@ extension SensorTests {
                     #expect(status.contains("Uid:\t65534\t65534\t65534\t65534"))
                 }
             }
-            #expect(kill(stage.pid(), 0) == -1)
+            #expect(isGone(stage.pid()))
+        }
+
+        /// Catches a SIGCHLD that reaches the caller's handler, which would look for a child that it never had.
+        @Test func noHandlerHearsOfTheHelper() async {
+            await #expect(processExitsWith: .exitCode(77)) {
+                nonisolated(unsafe) var heard = false
+                // A C function can keep nothing, so that the flag lies in the process: the alarm's remainder.
+                signal(SIGCHLD) { _ in alarm(1000) }
+                let left = try HelperStartTests.leftovers(ignoringChildren: false)
+                heard = alarm(0) > 0
+                exit(left == nil && !heard ? 77 : 1)
+            }
+        }
+
+        /// Catches a zombie in a caller that gets the children of others: one that is a subreaper, or a container's init.
+        @Test func nothingStaysInASubreaper() async {
+            await #expect(processExitsWith: .exitCode(77)) {
+                typealias Control = @convention(c) (CInt, UInt, UInt, UInt, UInt) -> CInt
+                let control = unsafeBitCast(dlsym(nil, "prctl")!, to: Control.self)
+                // PR_SET_CHILD_SUBREAPER of prctl(2).
+                guard control(36, 1, 0, 0, 0) == 0 else { exit(2) }
+                // What `client` runs beside the helper, cp(1), is reaped by Foundation.
+                let left = try HelperStartTests.leftovers(ignoringChildren: false)
+                guard left == nil else { exit(3) }
+                exit(waitpid(-1, nil, WNOHANG) == -1 && errno == ECHILD ? 77 : 4)
+            }
+        }
+
+        /// Catches a helper that says that it has closed its reader, is not waited for, and goes on: it would hold the reader,
+        /// or do with it what it likes.
+        @Test func whoTakesLeaveAndStaysIsKilled() throws {
+            let stage = try Stage()
+            let identity = ReaderIdentity.plainVirtual
+            guard let none = makeSet([], identity, onReader: false) else { return }
+            var sensor = client(
+                try stage.standIn(
+                    [
+                        .reader(.plainVirtual), .opened(presence: [], foreignPrints: 0), .closed,
+                    ], "exec sleep 30"))
+            _ = try sensor.open(identity, for: none, gallery: [])
+            let pid = stage.pid()
+            let start = Date()
+            sensor.close()
+            #expect(Date().timeIntervalSince(start) < 0.5)
+            #expect(isGone(pid))
         }
 
         /// Starts the real helper without the client, to say what the client never says.
@@ -249,6 +294,9 @@ extension SensorTests {
                 #expect(event == .closed)
             } else {
                 helper.hangUp()
+                // That its reader is closed is the last that it says.
+                let event = try helper.receive(within: 5000) { try? SensorEvent(decoding: $0) }
+                #expect(event == .closed)
                 var ended = false
                 do { try helper.receive(within: 5000) { _ in } } catch { ended = error == .ended }
                 #expect(ended)

@@ -88,7 +88,7 @@ extension SensorTests {
             sensor.stopListening()
             #expect(Date().timeIntervalSince(start) < 15)
             let pid = stage.pid()
-            #expect(kill(pid, 0) == -1, "the helper is still there")
+            #expect(isGone(pid), "the helper is still there")
         }
 
         private func use(_ sensor: inout SensorClient, _ moment: Moment, _ finger: Finger) throws(ReaderProblem) {

@@ -39,7 +39,7 @@ extension SensorTests {
             #expect(stage.pid() == pid)
             sensor.close()
             #expect(waitpid(pid, nil, WNOHANG) == -1)
-            #expect(kill(pid, 0) == -1)
+            #expect(isGone(pid))
         }
 
         /// Catches a reader that is opened, and so taken from others, while a person only reads the prompt.
@@ -67,7 +67,7 @@ extension SensorTests {
             sensor.close()
             #expect(Date().timeIntervalSince(start) < 5)
             #expect(waitpid(pid, nil, WNOHANG) == -1)
-            #expect(kill(pid, 0) == -1)
+            #expect(isGone(pid))
             sensor.startClosing()
             #expect(starts(stage) == 1)
         }

@@ -74,7 +74,7 @@ extension SensorTests {
             sensor.close()
             #expect(Date().timeIntervalSince(start) < 0.35)
             typing.join()
-            #expect(kill(pid, 0) == -1)
+            #expect(isGone(pid))
         }
 
         /// Catches a person held up by a reader that takes long to open, whether its helper looks up or not, and a claim
@@ -101,7 +101,7 @@ extension SensorTests {
             sensor.close()
             #expect(Date().timeIntervalSince(start) < 0.35)
             typing.join()
-            #expect(kill(pid, 0) == -1)
+            #expect(isGone(pid))
             _ = try ReaderClaim(Self.identity, in: Array(claims.utf8))
         }
 
@@ -162,7 +162,7 @@ extension SensorTests {
             try sensor.arm(beside: &field)
             #expect(sensor.awaitTouch(seconds: 10, beside: &field) == .setAside(.cancelled, fingerSeen: true))
             typing.join()
-            #expect(kill(stage.pid(), 0) == -1)
+            #expect(isGone(stage.pid()))
             sensor.stopListening()
         }
 
@@ -282,7 +282,7 @@ extension SensorTests {
                 let start = Date()
                 #expect(sensor.awaitTouch(seconds: 30, beside: &field) == .setAside(.answered, fingerSeen: true))
                 #expect(Date().timeIntervalSince(start) < 3)
-                #expect(kill(pid, 0) == -1)
+                #expect(isGone(pid))
             }
         }
 

@@ -107,6 +107,18 @@ final class Stage {
     }
 }
 
+/// Whether a helper's process has ended; init may take a moment to reap it, and the kernel to take its memory back.
+func isGone(_ pid: pid_t) -> Bool {
+    for _ in 0..<400 {
+        if kill(pid, 0) != 0 { return true }
+        // "pid (name) state …" of proc_pid_stat(5)
+        let stat = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ""
+        if let end = stat.lastIndex(of: ")"), stat[end...].hasPrefix(") Z") { return true }
+        usleep(5000)
+    }
+    return false
+}
+
 /// Octal escapes for printf(1) that write one event as one packet.
 func escaped(_ event: SensorEvent) throws -> String {
     var memory = [UInt8](repeating: 0, count: 4096)

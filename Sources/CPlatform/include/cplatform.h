@@ -27,6 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cplatform_guarded.h"
 #include "cplatform_helper.h"
 
 /// errno is a macro.

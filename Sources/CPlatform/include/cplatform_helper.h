@@ -10,18 +10,23 @@ enum { SIGNET_HELPER_SOCKET = 3 };
 
 /// Starts the program at `path`, an absolute path that the caller has checked, with `socket` as descriptor 3.
 ///
-/// The child belongs wholly to root where the caller's effective user is root, is a session of its own, and gets nothing
+/// The helper is a child of init, or of a subreaper, and so of ours only where we are one ourselves or the kernel has no
+/// pidfd. It belongs wholly to root where the caller's effective user is root, is a session of its own, and gets nothing
 /// of the caller: no environment, descriptor, signal mask, disposition, limit or folder. `arguments` ends with NULL and
-/// begins with the program's name. Answers the child's pid, or -errno; a program that cannot be executed is a child that
-/// ends at once with status 127. `pidfd` gets a close-on-exec descriptor of the child, or -1 where the kernel has none.
+/// begins with the program's name. Answers the helper's pid, or -errno; a program that cannot be executed is a helper that
+/// ends at once with status 127. `pidfd` gets a close-on-exec descriptor of the helper, or -1 where the kernel has none.
 pid_t signet_start_helper(const char *_Nonnull path, const char *const _Nullable *_Nonnull arguments, int socket,
                           int *_Nonnull pidfd);
 
 /// Gives every signal its default action and empties the mask; execve would keep what is ignored and what is blocked.
 void signet_reset_signals(void);
 
-/// Kills the child: by its pidfd where there is one, since a caller that ignores SIGCHLD lets its pid be used anew.
+/// Kills the helper: by its pidfd where there is one, since others may wait for it and let its pid be used anew.
 void signet_kill_helper(pid_t pid, int pidfd);
+
+/// Reaps the helper, where it is our child and has ended: 0 where it is our child and lives, 1 where it was reaped, and -1
+/// where it is not our child, or not any more.
+int signet_reap_helper(pid_t pid, int pidfd);
 
 /// Makes a pair of close-on-exec SOCK_SEQPACKET sockets; 0 or -errno.
 int signet_packet_pair(int *_Nonnull ours, int *_Nonnull theirs);

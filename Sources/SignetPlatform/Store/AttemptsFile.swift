@@ -6,7 +6,9 @@ package import SignetRecords
 /// The file of one user's counters: two slots of a page each, written in turn and in place.
 ///
 /// Nothing is allocated after the file was made, so counting works on a full disk; and since a write touches only the
-/// older slot, a power cut in its midst leaves the newer one whole.
+/// older slot, a power cut in its midst leaves the newer one whole. So no slot is written over while the other one may
+/// still be on its way to the disk: what was left there unsynced (`Durability.soon`) is synced first, or a power cut could
+/// tear both.
 ///
 ///     0    4   magic "SGNA"
 ///     4    1   kind
@@ -29,6 +31,15 @@ package enum AttemptsFile {
     private static let sequenceOffset = 22
     private static let tagOffset = slotCount - RecordSealer.slotTagCount
 
+    /// When what is written is on the disk.
+    package enum Durability: Equatable, Sendable {
+        /// Before the call returns.
+        case now
+        /// When the kernel writes it, half a minute later at most (dirty_expire_centisecs in the kernel's vm.rst), or
+        /// before the next write: for what may be lost, since then only the charge that stands in the other slot counts.
+        case soon
+    }
+
     /// What one slot turned out to be.
     package enum Slot: Equatable, Sendable {
         case usable(AttemptsRecord)
@@ -49,6 +60,25 @@ package enum AttemptsFile {
         package let torn: Bool
         /// Where the next write goes: 0 or 1.
         package let nextSlot: Int
+    }
+
+    /// Both slots as they lay in the file, of whom, and what they said then: the very same bytes, read anew, say the same again.
+    package struct Seen: Equatable, Sendable {
+        let bytes: [UInt8]
+        let instance: [UInt8]?
+        package let reading: Reading
+
+        /// The same once this record, whose slot is the last argument, was written over the older slot.
+        func after(_ record: AttemptsRecord, _ slot: [UInt8]) -> Seen {
+            var bytes = bytes
+            let start = reading.nextSlot * slotCount
+            bytes.replaceSubrange(start..<start + slotCount, with: slot)
+            return Seen(
+                bytes: bytes, instance: instance,
+                reading: Reading(
+                    attempts: record.attempts, sequence: record.sequence, instance: record.instance,
+                    identities: record.identities, torn: false, nextSlot: 1 - reading.nextSlot))
+        }
     }
 
     /// The bytes of a slot; nil where the counters do not fit the format.
@@ -189,27 +219,37 @@ extension SecureFolder {
     borrowing func readAttempts(
         uid: UInt32, instance: [UInt8]?, sealer: borrowing RecordSealer
     ) throws(StoreError) -> AttemptsFile.Reading {
-        let file = try openAttempts(flags: O_RDONLY)
-        return try readAttempts(from: file, uid: uid, instance: instance, sealer: sealer)
+        try readAttempts(uid: uid, instance: instance, knowing: nil, sealer: sealer).reading
     }
 
-    /// Writes the counters over the older slot, nil: those that are there; durable when it returns.
+    /// Reads both slots, of which the same sealer may have seen the bytes before.
+    borrowing func readAttempts(
+        uid: UInt32, instance: [UInt8]?, knowing seen: AttemptsFile.Seen?, sealer: borrowing RecordSealer
+    ) throws(StoreError) -> AttemptsFile.Seen {
+        let file = try openAttempts(flags: O_RDONLY)
+        return try readAttempts(from: file, uid: uid, instance: instance, knowing: seen, sealer: sealer)
+    }
+
+    /// Writes the counters over the older slot, nil: those that are there.
     ///
     /// `known` is what was read under the same hold of the lock, with nothing written since; nil: both slots are read.
     /// `identity` stands beside them and must be one that the slots admit; `identities` may stand there from now on.
     /// `next` is the instance whose counters they are to be, nil: the same; the other slot then counts for the one before.
+    /// `synced` is the number of a slot that is known to be on the disk; another newest one is synced first, and where the
+    /// disk refuses now what was left to it before, nothing is written. Answers what both slots say then.
     borrowing func writeAttempts(
-        _ attempts: Attempts?, over known: AttemptsFile.Reading?, uid: UInt32, instance: [UInt8],
+        _ attempts: Attempts?, over known: AttemptsFile.Seen?, uid: UInt32, instance: [UInt8],
         becoming next: [UInt8]? = nil, beside identity: Digest, admitting identities: [Digest],
-        sealer: borrowing RecordSealer
-    ) throws(StoreError) {
+        durable: AttemptsFile.Durability = .now, synced: UInt64?, sealer: borrowing RecordSealer
+    ) throws(StoreError) -> AttemptsFile.Seen {
         let file = try openAttempts(flags: O_RDWR)
-        let current: AttemptsFile.Reading
+        let before: AttemptsFile.Seen
         if let known {
-            current = known
+            before = known
         } else {
-            current = try readAttempts(from: file, uid: uid, instance: instance, sealer: sealer)
+            before = try readAttempts(from: file, uid: uid, instance: instance, knowing: nil, sealer: sealer)
         }
+        let current = before.reading
         // Else counting beside an older identity, put back from a copy, would admit it.
         guard current.identities.contains(identity) else { throw .fault(.identity, .rolledBack) }
         let (sequence, overflow) = current.sequence.addingReportingOverflow(1)
@@ -218,11 +258,13 @@ extension SecureFolder {
             identities: identities)
         guard !overflow, let slot = AttemptsFile.encode(record, sealer: sealer) else { throw .system(errno: EINVAL) }
         do throws(FileFault) {
+            if current.sequence != synced { try file.syncData() }
             try file.write(slot.span, at: current.nextSlot * AttemptsFile.slotCount)
-            try file.syncData()
+            if durable == .now { try file.syncData() }
         } catch {
             throw StoreError(.attempts, error)
         }
+        return before.after(record, slot)
     }
 
     private borrowing func openAttempts(flags: Int32) throws(StoreError) -> FileDescriptor {
@@ -236,26 +278,36 @@ extension SecureFolder {
     }
 
     private borrowing func readAttempts(
-        from file: borrowing FileDescriptor, uid: UInt32, instance: [UInt8]?, sealer: borrowing RecordSealer
-    ) throws(StoreError) -> AttemptsFile.Reading {
-        let first = slot(0, of: file, uid: uid, instance: instance, sealer: sealer)
-        let second = slot(1, of: file, uid: uid, instance: instance, sealer: sealer)
+        from file: borrowing FileDescriptor, uid: UInt32, instance: [UInt8]?, knowing seen: AttemptsFile.Seen?,
+        sealer: borrowing RecordSealer
+    ) throws(StoreError) -> AttemptsFile.Seen {
+        var bytes = [UInt8](repeating: 0, count: AttemptsFile.byteCount)
+        var span = bytes.mutableSpan
+        let count = try? file.read(into: &span, at: 0)
+        if let seen, count == bytes.count, seen.bytes == bytes, seen.instance == instance { return seen }
+        var slots: [AttemptsFile.Slot] = []
+        for start in [0, AttemptsFile.slotCount] {
+            let isRead = count == bytes.count || isReadable(start, of: file, into: &bytes)
+            slots.append(
+                isRead
+                    ? AttemptsFile.decode(
+                        bytes.span.extracting(start..<start + AttemptsFile.slotCount), uid: uid, instance: instance,
+                        sealer: sealer) : .unusable(.damaged))
+        }
         do throws(RecordFault) {
-            return try AttemptsFile.choose(first, second)
+            let reading = try AttemptsFile.choose(slots[0], slots[1])
+            return AttemptsFile.Seen(bytes: bytes, instance: instance, reading: reading)
         } catch {
             throw .fault(.attempts, error)
         }
     }
 
-    /// A slot that the disk cannot read any more is as good as a torn one.
-    private borrowing func slot(
-        _ index: Int, of file: borrowing FileDescriptor, uid: UInt32, instance: [UInt8]?,
-        sealer: borrowing RecordSealer
-    ) -> AttemptsFile.Slot {
-        var bytes = [UInt8](repeating: 0, count: AttemptsFile.slotCount)
-        var span = bytes.mutableSpan
-        let count = try? file.read(into: &span, at: index * AttemptsFile.slotCount)
-        guard count == AttemptsFile.slotCount else { return .unusable(.damaged) }
-        return AttemptsFile.decode(bytes.span, uid: uid, instance: instance, sealer: sealer)
+    /// Reads one slot alone: one that the disk cannot read any more is as good as a torn one.
+    private borrowing func isReadable(_ start: Int, of file: borrowing FileDescriptor, into bytes: inout [UInt8]) -> Bool {
+        var slot = [UInt8](repeating: 0, count: AttemptsFile.slotCount)
+        var span = slot.mutableSpan
+        guard (try? file.read(into: &span, at: start)) == slot.count else { return false }
+        bytes.replaceSubrange(start..<start + slot.count, with: slot)
+        return true
     }
 }

@@ -26,6 +26,13 @@ package struct UserStore: RecordStore, ~Copyable {
     /// The user's folder, open while the lock is held.
     private var heldFolder: SecureFolder?
     private var known = Known()
+    /// The identity as it was opened last, and the sealed file that it was opened from: the very same bytes, read anew, say the
+    /// same again.
+    private var opened: (file: [UInt8], identity: IdentityRecord, digest: Digest)?
+    /// Both slots as they were authenticated last.
+    private var authenticated: AttemptsFile.Seen?
+    /// The slot that this store wrote and synced last: whose counters, and its number.
+    private var synced: (instance: [UInt8], sequence: UInt64)?
     /// Where the prints are kept instead of here; they are only read then.
     package var elsewhere: FprintdStore?
 
@@ -33,7 +40,7 @@ package struct UserStore: RecordStore, ~Copyable {
     private struct Known {
         var identity: IdentityRecord?
         /// Both slots of the counters.
-        var counters: AttemptsFile.Reading?
+        var counters: AttemptsFile.Seen?
     }
 
     /// How often the user's folder may be removed before its lock is given up.
@@ -101,6 +108,9 @@ package struct UserStore: RecordStore, ~Copyable {
         unlock()
         self.uid = uid
         self.userName = userName
+        opened = nil
+        authenticated = nil
+        synced = nil
         attemptsWereTorn = false
         elsewhere = elsewhere?.turned(to: userName)
     }
@@ -150,10 +160,21 @@ package struct UserStore: RecordStore, ~Copyable {
     /// Under the lock the file is read once: a change by this store is seen, and nobody else may make one.
     package mutating func loadIdentity() throws(StoreError) -> IdentityRecord? {
         if let identity = known.identity { return identity }
-        guard let content = try load(.identity, limit: IdentityRecord.byteLimit, userName: userName) else { return nil }
-        let identity = try decodeIdentity(content, userName: userName)
+        guard let file = try file(.identity, limit: IdentityRecord.byteLimit) else { return nil }
+        if opened?.file != file {
+            let content = try open(file, .identity, userName: userName)
+            let identity = try decodeIdentity(content, userName: userName)
+            opened = (file, identity, try identity.digest())
+        }
+        let identity = opened?.identity
         if held != nil { known.identity = identity }
         return identity
+    }
+
+    /// What the counters know this identity by.
+    private borrowing func mark(of identity: IdentityRecord) throws(StoreError) -> Digest {
+        if let opened, opened.identity == identity { return opened.digest }
+        return try identity.digest()
     }
 
     package mutating func loadPrints() throws(StoreError) -> EnrollmentSet {
@@ -164,13 +185,16 @@ package struct UserStore: RecordStore, ~Copyable {
     /// The lock must be held: else the identity could be replaced between the two readings.
     package mutating func loadAttempts() throws(StoreError) -> Attempts {
         guard let identity = try loadIdentity() else { throw .fault(.attempts, .missing) }
-        let reading = try inFolder { (folder, sealer) throws(StoreError) in
-            try folder.readAttempts(uid: uid, instance: identity.instance, sealer: sealer)
+        let before = authenticated
+        let seen = try inFolder { (folder, sealer) throws(StoreError) in
+            try folder.readAttempts(uid: uid, instance: identity.instance, knowing: before, sealer: sealer)
         }
+        authenticated = seen
+        let reading = seen.reading
         // Else an older identity, with an older PIN, could be put back from a copy. Prints need no such look: the
         // approval in the identity covers their digest and generation, and the counters hold the generation too.
-        guard reading.identities.contains(try identity.digest()) else { throw .fault(.identity, .rolledBack) }
-        if held != nil { known.counters = reading }
+        guard reading.identities.contains(try mark(of: identity)) else { throw .fault(.identity, .rolledBack) }
+        if held != nil { known.counters = seen }
         attemptsWereTorn = reading.torn
         return reading.attempts
     }
@@ -225,15 +249,21 @@ package struct UserStore: RecordStore, ~Copyable {
     }
 
     /// As `SecureFolder.writeAttempts`.
-    private borrowing func write(
-        _ attempts: Attempts?, over counters: AttemptsFile.Reading?, of instance: [UInt8],
-        becoming next: [UInt8]? = nil, beside identity: Digest, admitting identities: [Digest]
+    private mutating func write(
+        _ attempts: Attempts?, over counters: AttemptsFile.Seen?, of instance: [UInt8],
+        becoming next: [UInt8]? = nil, beside identity: Digest, admitting identities: [Digest],
+        durable: AttemptsFile.Durability = .now
     ) throws(StoreError) {
-        try inFolder { (folder, sealer) throws(StoreError) in
+        let before = synced?.instance == instance ? synced?.sequence : nil
+        synced = nil
+        let seen = try inFolder { (folder, sealer) throws(StoreError) in
             try folder.writeAttempts(
                 attempts, over: counters, uid: uid, instance: instance, becoming: next, beside: identity,
-                admitting: identities, sealer: sealer)
+                admitting: identities, durable: durable, synced: before, sealer: sealer)
         }
+        // What one slot says of the next instance, and the other one of the one before, is read anew.
+        authenticated = next == nil ? seen : nil
+        if durable == .now { synced = (next ?? instance, seen.reading.sequence) }
     }
 
     package mutating func save(_ prints: borrowing EnrollmentSet) throws(StoreError) {
@@ -248,12 +278,17 @@ package struct UserStore: RecordStore, ~Copyable {
         try content.withBytes { (bytes) throws(StoreError) in try save(.prints, bytes) }
     }
 
-    package mutating func save(_ attempts: Attempts) throws(StoreError) {
+    package mutating func save(_ attempts: Attempts) throws(StoreError) { try save(attempts, durable: .now) }
+
+    package mutating func saveSoon(_ attempts: Attempts) throws(StoreError) { try save(attempts, durable: .soon) }
+
+    private mutating func save(_ attempts: Attempts, durable: AttemptsFile.Durability) throws(StoreError) {
         guard let identity = try loadIdentity() else { throw .fault(.attempts, .missing) }
-        let digest = try identity.digest()
+        let digest = try mark(of: identity)
         // As above; and a second write in one hold goes over the other slot.
         let counters = known.counters.take()
-        try write(attempts, over: counters, of: identity.instance, beside: digest, admitting: [digest])
+        try write(
+            attempts, over: counters, of: identity.instance, beside: digest, admitting: [digest], durable: durable)
     }
 
     package mutating func remove() throws(StoreError) {
@@ -348,7 +383,13 @@ extension UserStore {
         _ kind: RecordKind, limit: Int, userName: [UInt8]
     ) throws(StoreError) -> SecretBytes? {
         guard let file = try file(kind, limit: limit) else { return nil }
-        return try sealer.open(file.span, header: sealer.header(kind, uid: uid, userName: userName))
+        return try open(file, kind, userName: userName)
+    }
+
+    private borrowing func open(
+        _ file: [UInt8], _ kind: RecordKind, userName: [UInt8]
+    ) throws(StoreError) -> SecretBytes {
+        try sealer.open(file.span, header: sealer.header(kind, uid: uid, userName: userName))
     }
 
     borrowing func save(_ kind: RecordKind, _ content: Span<UInt8>) throws(StoreError) {

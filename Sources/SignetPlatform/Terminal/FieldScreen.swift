@@ -69,7 +69,11 @@ public struct FieldScreen: ~Copyable {
     /// Draws the field so, with a bell where a key was refused.
     mutating func show(_ content: FieldView.Content, ringing: Bool) {
         let width = device.width()
-        showKeypad(above: view.height(with: content, width: width), width: width)
+        if keypad.isInUse {
+            showKeypad(above: view.height(with: content, width: width), width: width)
+        } else if !ringing, view.shows(content, width: width) {
+            return
+        }
         write(view.show(content, width: width) + (ringing ? [0x07] : []))
     }
 

@@ -13,6 +13,9 @@ struct FieldView: Sendable {
     /// What is on the screen; nil where nothing is.
     private var drawn: FieldLayout?
     private var drawnWidth = 0
+    /// What `drawn` was laid out from.
+    private var drawnContent = Content.masks(0)
+    private var drawnLabel: [UInt8] = []
 
     /// What stands behind the label.
     enum Content: Equatable, Sendable {
@@ -37,6 +40,11 @@ struct FieldView: Sendable {
     /// The rows that it would have.
     func height(with content: Content, width: Int) -> Int { layout(content, width).rows.count }
 
+    /// Whether that is what the screen shows: most of what a field attends to changes nothing on it.
+    func shows(_ content: Content, width: Int) -> Bool {
+        drawn != nil && drawnWidth == width && drawnContent == content && drawnLabel == label
+    }
+
     /// Draws, or changes what is drawn, on a terminal of `width` columns.
     mutating func show(_ content: Content, width: Int) -> [UInt8] {
         let wanted = layout(content, width)
@@ -51,6 +59,8 @@ struct FieldView: Sendable {
         }
         drawn = wanted
         drawnWidth = width
+        drawnContent = content
+        drawnLabel = label
         return bytes
     }
 
