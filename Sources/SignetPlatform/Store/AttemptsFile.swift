@@ -220,7 +220,8 @@ extension SecureFolder {
     /// `known` is what was read under the same hold of the lock, with nothing written since; nil: both slots are read.
     /// `identity` stands beside them and must be one that the slots admit; `identities` may stand there from now on.
     /// `synced` is the number of a slot that is known to be on the disk; another newest one is synced first, and where the
-    /// disk refuses now what was left to it before, nothing is written. Answers what both slots say then.
+    /// disk refuses now what was left to it before, nothing is written. Answers what both slots say then,
+    /// or said before where nobody goes on from there (`soon`).
     borrowing func writeAttempts(
         _ attempts: Attempts?, over known: AttemptsFile.Seen?, uid: UInt32, instance: [UInt8],
         beside identity: Digest, admitting identities: [Digest], durable: AttemptsFile.Durability = .now,
@@ -248,7 +249,7 @@ extension SecureFolder {
         } catch {
             throw StoreError(.attempts, error)
         }
-        return before.after(record, slot)
+        return durable == .now ? before.after(record, slot) : before
     }
 
     private borrowing func openAttempts(flags: Int32) throws(StoreError) -> FileDescriptor {
