@@ -30,8 +30,9 @@ static const uint32_t busy = 1u << 31;
 static unsigned char *_Atomic base;
 static _Atomic size_t page;
 static unsigned char canary[CANARY];
-/// The pages that can be read and written already.
+/// The pages that can be read and written already, and are locked in the process that made the mapping.
 static _Atomic uint32_t opened;
+static _Atomic pid_t maker;
 
 static size_t whole(void) { return (2 * SLOTS + 1) * page; }
 static unsigned char *slot(unsigned index) { return base + (2 * index + 1) * page; }
@@ -46,6 +47,7 @@ static int make(void) {
     void *memory = mmap(NULL, whole(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) return 0;
     (void)madvise(memory, whole(), MADV_DONTDUMP);
+    maker = getpid();
     base = memory;
     return 1;
 }
@@ -76,12 +78,11 @@ void *signet_guarded_take(size_t count) {
     if (bit == 0) return NULL;
     unsigned char *start = slot((unsigned)__builtin_ctz(bit));
     if (count > page - CANARY) return release(bit), NULL;
-    if (!(opened & bit)) {
-        if (mprotect(start, page, PROT_READ | PROT_WRITE) != 0) return release(bit), NULL;
-        atomic_fetch_or(&opened, bit);
-    }
-    // Each time: a child has its parent's pages without their locks (mlock(2)). Refused, all the rest stays in force.
-    (void)mlock(start, page);
+    int is_open = (opened & bit) != 0;
+    if (!is_open && mprotect(start, page, PROT_READ | PROT_WRITE) != 0) return release(bit), NULL;
+    // A child has its parent's pages without their locks (mlock(2)). Refused, all the rest stays in force.
+    if (!is_open || getpid() != maker) (void)mlock(start, page);
+    atomic_fetch_or(&opened, bit);
     unsigned char *secret = start + page - count;
     memcpy(secret - CANARY, canary, CANARY);
     return secret;

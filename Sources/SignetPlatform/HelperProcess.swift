@@ -25,6 +25,10 @@ public struct HelperProcess: ~Copyable {
     private let socket: Int32
     /// The one packet in work, either way; wiped after use, since it may hold a template.
     private var packet: SecretBytes
+    /// Room for small packets, made where nobody waits for it.
+    private var small = SecretBytes(count: HelperProcess.smallLimit)
+    /// Longer than any packet without a list or a template, in bytes.
+    private static let smallLimit = 256
     /// The reader that it has open: it goes when the process is gone, and not before.
     var claim: ReaderClaim?
     /// Milliseconds in which it must have ended once it is told to; it is killed then.
@@ -89,11 +93,14 @@ public struct HelperProcess: ~Copyable {
         self.packet = packet
     }
 
-    /// Makes room for packets of up to `count` bytes instead; what does not fit any more is nonsense.
+    /// Expects no packet of more than `smallLimit` bytes from now on: what is longer is nonsense.
     ///
     /// Memory for a template is much, and to give it back would keep somebody waiting who has touched the reader.
+    mutating func expectSmallPackets() { if let room = small.take() { packet = room } }
+
+    /// Expects packets of up to `count` bytes again.
     mutating func expectPackets(upTo count: Int) {
-        guard packet.count != count, let room = SecretBytes(count: count) else { return }
+        guard packet.count < count, let room = SecretBytes(count: count) else { return }
         packet = room
     }
 

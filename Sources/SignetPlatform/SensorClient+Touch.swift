@@ -7,8 +7,6 @@ internal import SignetRecords
 extension SensorClient {
     /// The longest wait for a touch in seconds; the helper's own alarm is longer.
     private static let touchSeconds = 90
-    /// Bytes of the longest packet while a touch is awaited; none of them carries a list or a template.
-    private static let touchPacketLimit = 256
     /// Milliseconds in which a living helper answers a cancel.
     private static let cancelLimit = 1000
 
@@ -24,7 +22,7 @@ extension SensorClient {
         if !tryGoesOn { fingerSeen = false }
         tryGoesOn = false
         measureSleep()
-        helper?.expectPackets(upTo: SensorClient.touchPacketLimit)
+        helper?.expectSmallPackets()
         try send(.arm)
         // The helper waits until the finger before is lifted.
         switch try next(until: Deadline(seconds: openSeconds), beside: &watch, watchingSignals: true) {

@@ -16,6 +16,8 @@ struct TouchState {
     var cursor = 0
     /// The operation compares with one print.
     var verifies = false
+    /// Signet was told that a finger was seen.
+    var fingerIsTold = false
     /// The person was told to lift a finger that stayed on the reader.
     var isToldToLift = false
 }
@@ -250,7 +252,25 @@ extension Session {
         if status.rawValue & FP_FINGER_STATUS_PRESENT.rawValue != 0, !touch.fingerSeen {
             touch.fingerSeen = true
             if !touch.isArmed { sendArmed() }
-            channel.send(.fingerSeen)
+            tellFingerSoon()
         }
+    }
+
+    /// Tells Signet of the finger once nothing else is to be done: what the reader decides in the same moment says it as well,
+    /// and would only come later. An answer to a cancel says it in any case, and whoever dies before leaves the try charged.
+    private func tellFingerSoon() {
+        // SAFETY: the session lives as long as the process.
+        unsafe _ = g_idle_add(
+            { data in
+                guard let data = unsafe data else { return 0 }
+                unsafe Unmanaged<Session>.fromOpaque(data).takeUnretainedValue().tellFinger()
+                return 0
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    private func tellFinger() {
+        guard touch.isArmed, !touch.isOver, touch.fingerSeen, !touch.fingerIsTold else { return }
+        touch.fingerIsTold = true
+        channel.send(.fingerSeen)
     }
 }

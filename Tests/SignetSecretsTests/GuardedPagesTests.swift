@@ -75,7 +75,16 @@ import Testing
             func locked() -> [(range: Range<UInt>, isKeptOut: Bool)] {
                 var found: [(range: Range<UInt>, isKeptOut: Bool)] = []
                 var range: Range<UInt> = 0..<0
-                let text = (try? String(contentsOfFile: "/proc/self/smaps", encoding: .utf8)) ?? ""
+                let file = open("/proc/self/smaps", O_RDONLY)
+                var bytes = [UInt8](repeating: 0, count: 1 << 20)
+                var length = 0
+                while true {
+                    let count = bytes.withUnsafeMutableBytes { read(file, $0.baseAddress! + length, $0.count - length) }
+                    if count <= 0 { break }
+                    length += count
+                }
+                close(file)
+                let text = String(decoding: bytes[..<length], as: UTF8.self)
                 for line in text.split(separator: "\n") {
                     let ends = line.prefix { $0 != " " }.split(separator: "-").compactMap { UInt($0, radix: 16) }
                     if ends.count == 2 { range = ends[0]..<ends[1] }
@@ -89,7 +98,8 @@ import Testing
                     guard let one = SecretBytes(randomCount: 32), let other = SecretBytes(randomCount: 32) else { exit(2) }
                     let pages = locked()
                     // As many as there are secrets: the guards between them are neither locked nor there.
-                    guard pages.count == 2, pages.allSatisfy({ $0.isKeptOut && $0.range.count == 4096 }) else { exit(3) }
+                    guard pages.count == 2 else { exit(Int32(30 + pages.count)) }
+                    guard pages.allSatisfy({ $0.isKeptOut && $0.range.count == 4096 }) else { exit(3) }
                     guard one.count + other.count == 64 else { exit(4) }
                 }
                 for page in locked() {

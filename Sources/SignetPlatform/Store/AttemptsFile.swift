@@ -236,7 +236,8 @@ extension SecureFolder {
     /// `identity` stands beside them and must be one that the slots admit; `identities` may stand there from now on.
     /// `next` is the instance whose counters they are to be, nil: the same; the other slot then counts for the one before.
     /// `synced` is the number of a slot that is known to be on the disk; another newest one is synced first, and where the
-    /// disk refuses now what was left to it before, nothing is written. Answers what both slots say then.
+    /// disk refuses now what was left to it before, nothing is written. Answers what both slots say then,
+    /// or said before where nobody goes on from there (`soon`).
     borrowing func writeAttempts(
         _ attempts: Attempts?, over known: AttemptsFile.Seen?, uid: UInt32, instance: [UInt8],
         becoming next: [UInt8]? = nil, beside identity: Digest, admitting identities: [Digest],
@@ -264,7 +265,7 @@ extension SecureFolder {
         } catch {
             throw StoreError(.attempts, error)
         }
-        return before.after(record, slot)
+        return durable == .now ? before.after(record, slot) : before
     }
 
     private borrowing func openAttempts(flags: Int32) throws(StoreError) -> FileDescriptor {
