@@ -63,7 +63,7 @@ package struct ChipIndex: Equatable, Sendable {
     package func entries(on reader: ReaderIdentity) -> [Entry] { entries.filter { $0.reader == reader } }
 
     /// What is in no record, as far as the index alone can tell.
-    package var loose: [Entry] { entries.filter(\.isLoose) }
+    package var loose: [Entry] { entries.filter { $0.isLoose } }
 
     // MARK: Changing
 

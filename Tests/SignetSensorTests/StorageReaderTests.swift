@@ -135,7 +135,8 @@ extension SensorTests {
             sensor.stopListening()
             let known = try ["x", "y"].map { name in
                 let handle = try template(of: name)
-                return try #require(HandleDigest.of(handle: handle.span))
+                let digest = HandleDigest.of(handle: handle.span)
+                return try #require(digest)
             }
             #expect(opened.others == known.sorted())
         }
