@@ -90,7 +90,8 @@ struct ChipIndexFileTests {
             try overwrite(path, file)
         }
         let fault = storeError { _ = try store.loadChipIndex() }
-        #expect(fault == .fault(.chips, state == "gone" ? .missing : state == "another machine's" ? .foreign : .damaged))
+        #expect(
+            fault == .fault(.chips, state == "gone" ? .missing : state == "another machine's" ? .foreign : .damaged))
         let survey = try store.surveyChipIndex(mending: false)
         #expect(survey.fault != nil && !survey.fits && survey.leftovers.isEmpty)
         #expect(storeError { _ = try store.loadChipIndex() } == fault, "a look changes nothing")

@@ -13,7 +13,9 @@ import Testing
         #expect(index.strangers(among: digests) == digests)
         for number in stride(from: 38, through: 0, by: -2) { index.loosen([entry(1000, UInt8(number))]) }
         index.settle(1000, (0..<20).filter { $0.isMultiple(of: 2) }.map { entry(1000, UInt8($0)) })
-        #expect(index.strangers(among: digests) == digests.enumerated().filter { !$0.offset.isMultiple(of: 2) }.map(\.element))
+        #expect(
+            index.strangers(among: digests)
+                == digests.enumerated().filter { !$0.offset.isMultiple(of: 2) }.map(\.element))
         #expect(index.loose.count == 10)
     }
 

@@ -1,8 +1,9 @@
 import Foundation
 import SignetEngine
-@testable import SignetPlatform
 import SignetPolicy
 import Testing
+
+@testable import SignetPlatform
 
 extension SensorTests {
     /// libfprint's virtual reader with a memory of its own, driven through the real helper.
