@@ -78,8 +78,10 @@ where
         return readers
     }
 
-    /// The host's record goes first: a print in a reader's memory that no record names matches for nobody, whereas a record
-    /// whose print is gone would be a change that nobody made. The index knows of it from before until it has left the chip.
+    /// The host's record goes first, and the index knows of the print from before that until it has left the chip.
+    ///
+    /// A print in a reader's memory that no record names matches for nobody, whereas a record whose print is gone would be
+    /// a change that nobody made.
     private mutating func delete(
         _ selection: FingerSelection, on reader: ReaderIdentity, key: borrowing SecretBytes?
     ) throws(ManagementRefusal) -> (fingers: [Finger], left: Int) {

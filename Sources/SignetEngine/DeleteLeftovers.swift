@@ -13,7 +13,9 @@ package struct LeftoversDeleted: Equatable, Sendable {
 
     package static func == (one: LeftoversDeleted, other: LeftoversDeleted) -> Bool {
         one.deleted == other.deleted && one.gone == other.gone
-            && one.left.elementsEqual(other.left) { $0.reader == $1.reader && $0.prints == $1.prints && $0.why == $1.why }
+            && one.left.elementsEqual(other.left) {
+                $0.reader == $1.reader && $0.prints == $1.prints && $0.why == $1.why
+            }
     }
 }
 

@@ -45,7 +45,8 @@ package struct ChipIndex: Equatable, Sendable {
     /// The longest record in bytes.
     package static let byteLimit =
         16 + entryLimit
-        * (4 + 1 + 4 + ReaderIdentity.driverLimit + ReaderIdentity.deviceLimit + Digest.byteCount + 2 + Entry.handleLimit)
+        * (4 + 1 + 4 + ReaderIdentity.driverLimit + ReaderIdentity.deviceLimit + Digest.byteCount + 2
+            + Entry.handleLimit)
 
     package init() {}
 
@@ -63,7 +64,7 @@ package struct ChipIndex: Equatable, Sendable {
     package func entries(on reader: ReaderIdentity) -> [Entry] { entries.filter { $0.reader == reader } }
 
     /// What is in no record, as far as the index alone can tell.
-    package var loose: [Entry] { entries.filter(\.isLoose) }
+    package var loose: [Entry] { entries.filter { $0.isLoose } }
 
     // MARK: Changing
 
@@ -107,7 +108,9 @@ package struct ChipIndex: Equatable, Sendable {
     /// Puts an entry in its place, or in the place of the one that there is.
     private mutating func put(_ entry: Entry) {
         var place = firstPlace(entry.digest)
-        while place < entries.count, entries[place].digest == entry.digest, entries[place].uid < entry.uid { place += 1 }
+        while place < entries.count, entries[place].digest == entry.digest, entries[place].uid < entry.uid {
+            place += 1
+        }
         if place < entries.count, entries[place].digest == entry.digest, entries[place].uid == entry.uid {
             entries[place] = entry
         } else if entries.count < ChipIndex.entryLimit, (1...Entry.handleLimit).contains(entry.handle.count) {

@@ -195,7 +195,9 @@ final class Session {
     /// Each once, in ascending order, and no more than a message holds.
     private func digests(of prints: [Print]) -> [Digest] {
         var digests: [Digest] = []
-        for digest in prints.compactMap(\.handleDigest).sorted() where digests.last != digest { digests.append(digest) }
+        for digest in prints.compactMap { $0.handleDigest }.sorted() where digests.last != digest {
+            digests.append(digest)
+        }
         return Array(digests.prefix(Approval.othersLimit))
     }
 

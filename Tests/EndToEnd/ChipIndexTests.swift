@@ -69,7 +69,8 @@ import Testing
             let chip = [Enrolled.finger, ChipIndexTests.bobs]
             switch state {
             case "gone": unlink(ChipIndexTests.index)
-            case "spoilt": try Command.must("sh", "-c", "printf x | dd of=\(ChipIndexTests.index) bs=1 seek=90 conv=notrunc")
+            case "spoilt":
+                try Command.must("sh", "-c", "printf x | dd of=\(ChipIndexTests.index) bs=1 seek=90 conv=notrunc")
             default: try Command.must("cp", "-p", alice.reader.folder + "/older", ChipIndexTests.index)
             }
             #expect(try alice.acceptsFinger(chip: chip))
@@ -91,7 +92,8 @@ import Testing
             let deleting = try Terminal(["signet", "delete", "--leftovers"])
             try alice.fill(chip: chip)
             #expect(try deleting.finish(within: 20) == 0)
-            #expect(deleting.transcript.contains("Deleted from the reader's memory: 1 print."), "\(deleting.transcript)")
+            #expect(
+                deleting.transcript.contains("Deleted from the reader's memory: 1 print."), "\(deleting.transcript)")
             #expect(try alice.acceptsFinger())
         }
     }

@@ -92,7 +92,9 @@ import Testing
             let doctor = try Command.run(["signet", "doctor"])
             #expect(doctor.output.contains("1 print is in readers' memories and in no record"), "\(doctor.output)")
 
-            #expect(try ChipMemoryTests.deleteLeftovers(alice, chip: chip).contains("Deleted from the reader's memory: 1 print."))
+            #expect(
+                try ChipMemoryTests.deleteLeftovers(alice, chip: chip).contains(
+                    "Deleted from the reader's memory: 1 print."))
             let again = try Command.run(["signet", "delete", "--leftovers"])
             #expect(again.output == "Nothing is left over in a reader's memory.\n")
             alice.reader.forget()

@@ -42,7 +42,9 @@ import Testing
         return actor
     }
 
-    private func deleteLeftovers(_ machine: Machine, _ prepare: (Actor) -> Void = { _ in }) -> (LeftoversDeleted?, Actor) {
+    private func deleteLeftovers(_ machine: Machine, _ prepare: (Actor) -> Void = { _ in }) -> (
+        LeftoversDeleted?, Actor
+    ) {
         let actor = machine.process(isAdministrator: true)
         prepare(actor)
         let outcome = actor.run([]) {
@@ -145,7 +147,8 @@ import Testing
             let (outcome, actor) = deleteLeftovers(bob)
             let isLeft = isOnChip && !isInRecord
             #expect(actor.sensor.deleted == (isLeft ? [0] : []) || !isOnChip, "step \(step)")
-            #expect((outcome?.deleted ?? 9) + (outcome?.gone ?? 9) <= 1 && outcome?.left.isEmpty == true, "step \(step)")
+            #expect(
+                (outcome?.deleted ?? 9) + (outcome?.gone ?? 9) <= 1 && outcome?.left.isEmpty == true, "step \(step)")
             #expect(loose(alice).isEmpty && alice.disk.chips.survey(mending: false).fits, "step \(step)")
             #expect(alice.disk.chips.index?.entries.count == (isInRecord ? 3 : 2), "step \(step)")
         }

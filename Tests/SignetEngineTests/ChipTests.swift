@@ -131,7 +131,8 @@ import Testing
         let approval = try #require(machine.disk.identity?.approvals.first)
         #expect(approval.others.isEmpty)
         machine.disk.identity?.approvals[0] = Approval(
-            reader: approval.reader, place: approval.place, others: try (0..<9).map { try .stranger($0) }, generation: approval.generation,
+            reader: approval.reader, place: approval.place, others: try (0..<9).map { try .stranger($0) },
+            generation: approval.generation,
             prints: approval.prints, signature: approval.signature, madeAt: approval.madeAt)
         let (verdict, actor) = authenticate(machine, foreign: 9, [.right])
         #expect(Outcome(verdict) == .granted(.pin))

@@ -166,7 +166,8 @@ final class Machine {
         let actor = process("setup")
         var ledger = actor.ledger()
         let key = try ledger.makeIdentity(
-            uid: disk.uid, userName: Machine.alice, pin: try actor.conceal(Machine.pin), byAdministrator: byAdministrator)
+            uid: disk.uid, userName: Machine.alice, pin: try actor.conceal(Machine.pin),
+            byAdministrator: byAdministrator)
         if withCode {
             let made = try ledger.makeRecoveryCode(key: key)
             code = made.withBytes { span in (0..<span.count).map { span[$0] } }

@@ -5,7 +5,8 @@ import SignetPolicy
 enum PortCall: UInt8, CaseIterable, Sendable {
     case lock, unlock, loadIdentity, loadPrints, loadAttempts, create, saveIdentity, savePrints, saveAttempts, remove
     case loadChips, changeChips, surveyChips
-    case digest, handleDigest, makeSigningKey, sign, verifySignature, conceal, wrap, unwrap, spendTime, random, randomSecret
+    case digest, handleDigest, makeSigningKey, sign, verifySignature, conceal, wrap, unwrap, spendTime, random,
+        randomSecret
     case prepare, readers, open, arm, awaitTouch, enroll, deleteFromReader, startClosing, close, stopListening
     case prepareHalf, dictionaryAttack, makeCounter, counterValue, bump, removeCounter
     case ask, tell, openField, takeAnswer, awaitReturn, closeField, now, wallTime, record

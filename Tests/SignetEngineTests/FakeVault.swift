@@ -193,7 +193,9 @@ final class FakeVault: KeyVault {
 
     private func authorization(_ derived: [UInt8]) -> [UInt8] { FakeVault.mix([[8], derived], count: 32) }
 
-    private func join(_ derived: [UInt8], _ half: [UInt8]) -> [UInt8] { FakeVault.mix([[9], derived, half], count: 64) }
+    private func join(_ derived: [UInt8], _ half: [UInt8]) -> [UInt8] {
+        FakeVault.mix([[9], derived, half], count: 64)
+    }
 
     /// What must be so before a TPM compares: it counted what was written, and its failure is charged.
     private func willAsk(_ tpm: FakeTPM, _ object: EnclaveObject) {

@@ -101,7 +101,7 @@ struct StatusTests {
         let machine = Machine()
         try machine.setUp()
         let other = status(of: machine, readers: .present([.of(.outside)])).status
-        #expect(other.fingerClosure == .readerNotAvailable(.noReader) && other.attention.isEmpty)
+        #expect(other.fingerClosure == .readerNotAvailable(.noReader) && other.attention == [.readerExchanged])
         #expect(other.readers == .present([.of(.outside)]))
         #expect(
             status(of: machine, readers: .problem(.busy)).status.fingerClosure == .readerNotAvailable(.busy))

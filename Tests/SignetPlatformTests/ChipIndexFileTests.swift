@@ -38,12 +38,13 @@ struct ChipIndexFileTests {
 
     private static func entry(_ uid: UInt32, _ data: UInt8) throws -> ChipIndex.Entry {
         let handle = handle(data)
-        let digest = try #require(HandleDigest.of(handle: handle.span))
-        return ChipIndex.Entry(uid: uid, isLoose: false, reader: reader, digest: digest, handle: handle)
+        let digest = HandleDigest.of(handle: handle.span)
+        return ChipIndex.Entry(
+            uid: uid, isLoose: false, reader: reader, digest: try #require(digest), handle: handle)
     }
 
     /// Two users with a print each on the chip, and a third with one on the host.
-    private func prepared() throws -> (TestFolder, UserStore) {
+    private func prepared() throws -> TestFolder {
         let folder = try TestFolder()
         try makeStore(folder)
         for (uid, data) in [(UInt32(1000), UInt8(1)), (1001, 2)] {
@@ -54,19 +55,23 @@ struct ChipIndexFileTests {
         var third = try userStore(folder.bytes, uid: 1002, name: Array("u1002".utf8))
         try third.create(identity(uid: 1002, name: Array("u1002".utf8)))
         try third.save(ChipIndexFileTests.set([3], onReader: false))
-        return (folder, try userStore(folder.bytes, uid: 1000, name: Array("u1000".utf8)))
+        return folder
     }
 
     /// Catches a digest that is not SHA-256 as the helper makes it.
     @Test func theHashIsStandard() throws {
-        let digest = try #require(HandleDigest.of(identity: Array("abc".utf8).span))
-        #expect(digest.bytes == hex("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"))
-        #expect(HandleDigest.of(handle: bytes(40).span) == nil)
+        let text = Array("abc".utf8)
+        let digest = HandleDigest.of(identity: text.span)
+        #expect(digest?.bytes == hex("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"))
+        let noise = bytes(40)
+        let none = HandleDigest.of(handle: noise.span)
+        #expect(none == nil)
     }
 
     /// Catches an index that is lost for good, or made anew with a user missing, a host's print in it, or what a deletion left gone.
     @Test(arguments: ["gone", "spoilt", "another user's", "another machine's"]) func madeAnew(_ state: String) throws {
-        var (folder, store) = try prepared()
+        let folder = try prepared()
+        var store = try userStore(folder.bytes, uid: 1000, name: Array("u1000".utf8))
         #expect(storeError { _ = try store.loadChipIndex() } == .fault(.chips, .missing))
         try store.changeChipIndex { $0.loosen([]) }
         let whole = try [ChipIndexFileTests.entry(1000, 1), ChipIndexFileTests.entry(1001, 2)]
@@ -85,7 +90,8 @@ struct ChipIndexFileTests {
             try overwrite(path, file)
         }
         let fault = storeError { _ = try store.loadChipIndex() }
-        #expect(fault == .fault(.chips, state == "gone" ? .missing : state == "another machine's" ? .foreign : .damaged))
+        #expect(
+            fault == .fault(.chips, state == "gone" ? .missing : state == "another machine's" ? .foreign : .damaged))
         let survey = try store.surveyChipIndex(mending: false)
         #expect(survey.fault != nil && !survey.fits && survey.leftovers.isEmpty)
         #expect(storeError { _ = try store.loadChipIndex() } == fault, "a look changes nothing")
@@ -100,7 +106,8 @@ struct ChipIndexFileTests {
 
     /// Catches a copy of an older index that stays in force, and what it says was deleted that a record has.
     @Test func anOlderCopyIsMended() throws {
-        var (folder, store) = try prepared()
+        let folder = try prepared()
+        var store = try userStore(folder.bytes, uid: 1000, name: Array("u1000".utf8))
         let gone = try ChipIndexFileTests.entry(1001, 8)
         try store.changeChipIndex { index in
             index.settle(1001, [gone])
@@ -116,7 +123,8 @@ struct ChipIndexFileTests {
 
     /// Catches a print that is deleted because nobody could read the record that has it.
     @Test func ofAnUnreadableRecordEverythingStays() throws {
-        var (folder, store) = try prepared()
+        let folder = try prepared()
+        var store = try userStore(folder.bytes, uid: 1000, name: Array("u1000".utf8))
         try store.changeChipIndex { $0.loosen(allOf: 1001) }
         try overwrite(folder.sub("users/1001/prints"), bytes(80))
         let survey = try store.surveyChipIndex(mending: true)

@@ -85,7 +85,8 @@ private let reader = ReaderIdentity(driver: Array("elanmoc".utf8), device: Array
     private func message(
         uid: UInt32 = 1000, userName: String = "alice", instance: [UInt8] = [1, 2, 3, 4],
         driver: String = "elanmoc", device: String = "0", bus: ReaderBus = .usb,
-        attachment: PortAttachment = .fixed, path: String = "pci0/usb2/9", others: [Digest] = [], generation: UInt64 = 5,
+        attachment: PortAttachment = .fixed, path: String = "pci0/usb2/9", others: [Digest] = [],
+        generation: UInt64 = 5,
         last: UInt8 = 9
     ) throws -> [UInt8] {
         ApprovalMessage.bytes(
@@ -103,7 +104,8 @@ private let reader = ReaderIdentity(driver: Array("elanmoc".utf8), device: Array
             try message(instance: []), try message(driver: "elanmob"), try message(device: "1"),
             try message(driver: "elanmoc0", device: ""), try message(generation: 6),
             try message(bus: .spi), try message(attachment: .unknown), try message(path: "pci0/usb2/1"),
-            try message(path: ""), try message(others: [try digest(1)]), try message(others: [try digest(1), try digest(2)]),
+            try message(path: ""), try message(others: [try digest(1)]),
+            try message(others: [try digest(1), try digest(2)]),
             try message(others: [try digest(2)]),
             try message(generation: 5 + 1 << 32), try message(last: 8),
         ]

@@ -13,7 +13,9 @@ import Testing
         #expect(index.strangers(among: digests) == digests)
         for number in stride(from: 38, through: 0, by: -2) { index.loosen([entry(1000, UInt8(number))]) }
         index.settle(1000, (0..<20).filter { $0.isMultiple(of: 2) }.map { entry(1000, UInt8($0)) })
-        #expect(index.strangers(among: digests) == digests.enumerated().filter { !$0.offset.isMultiple(of: 2) }.map(\.element))
+        #expect(
+            index.strangers(among: digests)
+                == digests.enumerated().filter { !$0.offset.isMultiple(of: 2) }.map(\.element))
         #expect(index.loose.count == 10)
     }
 
@@ -51,14 +53,16 @@ import Testing
         index.loosen([Sample.chipEntry(uid: 1000, 2, handle: []), Sample.chipEntry(uid: 1000, 3, handle: bytes(1025))])
         #expect(index.entries.isEmpty)
         index.loosen([Sample.chipEntry(uid: 1000, 3, handle: bytes(1024))])
-        #expect(try ChipIndex(decoding: try index.encoded().span) == index)
+        let encoded = try index.encoded()
+        #expect(try ChipIndex(decoding: encoded.span) == index)
     }
 
     /// Catches an index that grows until it cannot be written, and limits that the largest one does not keep.
     @Test func theLargestFits() throws {
         var index = ChipIndex()
         for number in 0..<ChipIndex.entryLimit + 5 {
-            let digest = Digest(([UInt8(number >> 8), UInt8(number & 0xFF)] + bytes(30)).span)!
+            let hash = [UInt8(number >> 8), UInt8(number & 0xFF)] + bytes(30)
+            let digest = Digest(hash.span)!
             index.loosen([
                 ChipIndex.Entry(
                     uid: .max, isLoose: true, reader: ReaderIdentity(driver: bytes(64), device: bytes(128)),
@@ -77,11 +81,11 @@ import Testing
         let head = Array(golden[..<4])
         let first = Array(golden[4..<(4 + 5 + 9 + 32 + 5)])
         let second = Array(golden[(4 + first.count)...])
-        func failure(_ bytes: [UInt8]) -> RecordError? {
-            SignetRecordsTests.failure { () throws(RecordError) in try ChipIndex(decoding: bytes.span) }
+        func refusal(of bytes: [UInt8]) -> RecordError? {
+            failure { () throws(RecordError) in try ChipIndex(decoding: bytes.span) }
         }
-        #expect(failure(head + first + second) == nil)
-        #expect(failure(head + second + first) == .malformed)
-        #expect(failure(head + first + first) == .malformed)
+        #expect(refusal(of: head + first + second) == nil)
+        #expect(refusal(of: head + second + first) == .malformed)
+        #expect(refusal(of: head + first + first) == .malformed)
     }
 }

@@ -50,7 +50,8 @@ import Testing
         }
         var golden = hex("01 01 e8030000 0500 616c696365") + bytes(16, from: 0x20) + bytes(32, from: 0x40)
         golden += wrapped(1) + [1] + wrapped(2) + hex("00d2496b00000000 ffffffffffffffff 01 01")
-        golden += hex("0400 656c616e 0100 30 02 01 0b00 706369302f757362322f39 02") + bytes(32, from: 3) + bytes(32, from: 9)
+        golden +=
+            hex("0400 656c616e 0100 30 02 01 0b00 706369302f757362322f39 02") + bytes(32, from: 3) + bytes(32, from: 9)
         golden += hex("0700000000000000 02")
         golden += bytes(32, from: 1) + [1] + bytes(32, from: 2) + [2]
         golden += bytes(64, from: 0x80) + hex("01d2496b00000000")

@@ -1,8 +1,9 @@
 import Foundation
 import SignetEngine
-@testable import SignetPlatform
 import SignetPolicy
 import Testing
+
+@testable import SignetPlatform
 
 extension SensorTests {
     /// libfprint's virtual reader with a memory of its own, driven through the real helper.
@@ -135,7 +136,8 @@ extension SensorTests {
             sensor.stopListening()
             let known = try ["x", "y"].map { name in
                 let handle = try template(of: name)
-                return try #require(HandleDigest.of(handle: handle.span))
+                let digest = HandleDigest.of(handle: handle.span)
+                return try #require(digest)
             }
             #expect(opened.others == known.sorted())
         }

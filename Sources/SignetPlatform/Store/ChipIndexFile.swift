@@ -131,7 +131,9 @@ extension StoreError {
 
 /// Reading and writing the file.
 enum ChipIndexFile {
-    static func read(in folder: borrowing SecureFolder, _ sealer: borrowing RecordSealer) throws(StoreError) -> ChipIndex {
+    static func read(in folder: borrowing SecureFolder, _ sealer: borrowing RecordSealer) throws(StoreError)
+        -> ChipIndex
+    {
         let file: [UInt8]
         do throws(FileFault) {
             file = try folder.read(.chips, limit: ChipIndex.byteLimit + RecordSealer.overhead)

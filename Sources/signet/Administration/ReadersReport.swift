@@ -82,7 +82,9 @@ struct ReadersSurvey {
             opened.presence.count == asked.count
         else { return }
         var present = opened.others
-        for (entry, presence) in zip(asked, opened.presence) where presence == .onReader { present.append(entry.digest) }
+        for (entry, presence) in zip(asked, opened.presence) where presence == .onReader {
+            present.append(entry.digest)
+        }
         let kept = known.filter { !$0.isLoose }
         prints.foreign = index.strangers(among: present).count
         prints.missing = kept.count { !present.contains($0.digest) }

@@ -165,7 +165,8 @@ struct ReadersReportAnswer: Encodable, Equatable {
                 place: Place(bus: place.bus.code, port: place.attachment.code, path: Output.text(place.path)),
                 refused: report.distrust?.code, inUseBy: report.holders, yourPrints: report.prints.yours,
                 othersPrints: report.prints.others, leftPrints: report.prints.leftOver,
-                foreignPrints: report.prints.foreign, missingPrints: report.prints.missing, concern: report.concern.code,
+                foreignPrints: report.prints.foreign, missingPrints: report.prints.missing,
+                concern: report.concern.code,
                 warning: report.concern.isWarning, text: report.concern.words)
         }
     }

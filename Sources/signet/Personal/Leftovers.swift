@@ -20,7 +20,8 @@ enum Leftovers {
 
     /// `signet delete --leftovers`.
     static func delete(_ invocation: Invocation) throws(Failure) -> ExitCode {
-        guard invocation.operands.isEmpty, !invocation.options.contains(where: { ["--all", "--user"].contains($0.name) })
+        guard invocation.operands.isEmpty,
+            !invocation.options.contains(where: { ["--all", "--user"].contains($0.name) })
         else {
             throw Failure(
                 .usage, "--leftovers stands alone: what is left over is nobody's finger any more",
@@ -40,7 +41,8 @@ enum Leftovers {
     static func text(of outcome: LeftoversDeleted) -> String {
         var text = ""
         if outcome.deleted > 0 {
-            text += "Deleted from the reader's memory: \(outcome.deleted) \(outcome.deleted == 1 ? "print" : "prints").\n"
+            text +=
+                "Deleted from the reader's memory: \(outcome.deleted) \(outcome.deleted == 1 ? "print" : "prints").\n"
         }
         if outcome.gone > 0 {
             text += "Not there any more: \(outcome.gone) \(outcome.gone == 1 ? "print" : "prints").\n"

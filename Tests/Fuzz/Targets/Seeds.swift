@@ -83,7 +83,8 @@ package enum Seeds {
                 digest: try some(Digest(bytes(32, from: UInt8(index)).span)), presence: presence)
         }
         let approval = Approval(
-            reader: reader, place: place, others: digests, generation: 7, prints: prints, signature: bytes(64), madeAt: 1)
+            reader: reader, place: place, others: digests, generation: 7, prints: prints, signature: bytes(64),
+            madeAt: 1)
         return IdentityRecord(
             uid: 1000, userName: Array("alice".utf8), instance: bytes(16), publicKey: bytes(32), pin: try wrapped(1),
             recovery: whole ? try wrapped(2) : nil, pinChangedAt: 5, recoveryMadeAt: -1, pinSetByAdministrator: whole,
