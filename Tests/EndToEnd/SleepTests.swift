@@ -36,12 +36,24 @@ import Testing
             try alice.arm(terminal)
             let empty = "#!/bin/sh\nexec \(SensorProcess.program) \"$@\"\n"
             try File.replaced(alice.reader.folder + "/sensor", with: empty, mode: 0o755) {
-                try BootShift.later(seconds: 3600).enter(terminal.process)
+                try BootShift.later(seconds: 60).enter(terminal.process)
                 try terminal.waitFor("The reader was lost while the machine slept. ", within: 10)
                 try alice.typePIN(terminal)
             }
             try journal.waitFor("event=finger_closed", "problem=slept")
             #expect(try alice.fingerFailures() == 0)
+        }
+    }
+
+    // Would catch a prompt of yesterday that is still open when somebody opens the lid, and a try that it cost.
+    @Test func aSleepBeyondThePromptsOwnTimeEndsIt() throws {
+        try Enrolled.with { alice in
+            let terminal = try alice.sudo()
+            try alice.arm(terminal)
+            try BootShift.later(seconds: 8 * 3600).enter(terminal.process)
+            #expect(try terminal.ended(within: 10).isRefused, "\(terminal.transcript)")
+            #expect(try alice.fingerFailures() == 0)
+            try SensorProcess.waitForNone()
         }
     }
 
