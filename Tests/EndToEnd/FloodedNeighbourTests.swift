@@ -87,9 +87,12 @@ import Testing
             }
             flood.signal(SIGSTOP)
             let start = monotonicMilliseconds()
-            #expect(try Sudo.accepts(user))
+            let sudo = try Sudo.start(user)
+            try sudo.waitForSecretPrompt(Sudo.prompt, within: 40)
+            try sudo.type(line: Signet.pin)
+            #expect(try sudo.finish(within: 40) == 0)
             let taken = monotonicMilliseconds() - start
-            #expect(taken < 25_000, "\(taken) ms")
+            #expect(taken < 30_000, "\(taken) ms")
             flood.signal(SIGCONT)
             // One comparison may have ended before the signal came; none is made after it in the name of the dead.
             let outcome = try flood.outcome()
@@ -107,7 +110,7 @@ import Testing
         let began = Proof.now()
         _ = try time(neighbour)
         var (quiet, flooded): ([Double], [Double]) = ([], [])
-        for _ in 0..<(Proof.isWhole ? 6 : 2) {
+        for _ in 0..<(Proof.isWhole ? 6 : 1) {
             for _ in 0..<5 { quiet.append(try time(neighbour)) }
             let flood = try start()
             usleep(700_000)
@@ -131,10 +134,11 @@ import Testing
     private func time(_ user: User) throws -> Double {
         let start = monotonicMicroseconds()
         let child = try Child(FloodTests.sudo, as: user, attachment: .pipes)
+        child.goFirst()
         try child.write(Array("\(Signet.pin)\n".utf8))
         child.closeInput()
         #expect(try child.wait(within: 60_000) == 0)
-        return Double(monotonicMicroseconds() - start) / 1000
+        return (Double(monotonicMicroseconds() - start) / 10).rounded() / 100
     }
 
     private func monotonicMicroseconds() -> Int {
