@@ -4,6 +4,7 @@ import Proof
 import SignetEngine
 import SignetPlatform
 import SignetPolicy
+import SignetRecords
 import SignetSecrets
 import Testing
 
@@ -54,8 +55,7 @@ import Testing
         let (user, other) = (try Signet.user(), try Signet.user())
         let aside = try World.scratchFolder()
         try Command.must("cp", "-a", Signet.folder(user), "\(aside)/older")
-        try Signet.setPINAsAdministrator(user, "273846")
-        try Self.putPrints(of: user, other)
+        try Self.moveOn(of: user, other)
         try Command.must("cp", "-a", Signet.store, "\(aside)/whole")
         defer { try? Self.restore("\(aside)/whole") }
         let chosen = Proof.sample(of: Self.damages.count, few: 9).map { Self.damages[$0] }
@@ -116,8 +116,8 @@ import Testing
             seconds: Proof.now() - began)
     }
 
-    /// Gives each user a sealed, empty set of prints, as a deleted finger leaves it.
-    private static func putPrints(of users: User...) throws {
+    /// Gives each user a later identity, and a sealed, empty set of prints, as a deleted finger leaves it.
+    private static func moveOn(of users: User...) throws {
         for user in users {
             let root = UserStore.standardRoot
             let keys = try StoreOpening.open(root: root, EnclaveSettings(preference: .file)).takeKeys()
@@ -125,7 +125,12 @@ import Testing
             guard let nothing = SecretBytes(count: 0),
                 let empty = EnrollmentSet(generation: 0, entries: [], templates: nothing)
             else { throw HarnessError("no memory for a set of prints") }
+            try store.lock()
+            guard var identity = try store.loadIdentity() else { throw HarnessError("there is no identity") }
+            identity.pinChangedAt += 1
+            try store.save(identity)
             try store.save(empty)
+            store.unlock()
         }
     }
 

@@ -6,7 +6,7 @@ import Testing
 @Suite(.serialized, .inWorld, .withProduct) struct FloodedNeighbourTests {
     /// What the neighbour's time beside a flood may be of the quiet time; looser where other programs share the processors, which
     /// `scripts/test` does not know.
-    private static let bound = Proof.isWhole ? 2.0 : 4.0
+    private static let bound = Proof.isWhole ? 2.0 : 10.0
 
     // Would catch a lock that somebody else's processes keep, and derivations that wait for each other across users.
     @Test func aRightPINBesideSixtyFourOfAnotherUser() throws {
@@ -87,9 +87,12 @@ import Testing
             }
             flood.signal(SIGSTOP)
             let start = monotonicMilliseconds()
-            #expect(try Sudo.accepts(user))
+            let sudo = try Sudo.start(user)
+            try sudo.waitForSecretPrompt(Sudo.prompt, within: 40)
+            try sudo.type(line: Signet.pin)
+            #expect(try sudo.finish(within: 40) == 0)
             let taken = monotonicMilliseconds() - start
-            #expect(taken < 25_000, "\(taken) ms")
+            #expect(taken < 30_000, "\(taken) ms")
             flood.signal(SIGCONT)
             // One comparison may have ended before the signal came; none is made after it in the name of the dead.
             let outcome = try flood.outcome()
@@ -107,10 +110,11 @@ import Testing
         let began = Proof.now()
         _ = try time(neighbour)
         var (quiet, flooded): ([Double], [Double]) = ([], [])
-        for _ in 0..<(Proof.isWhole ? 6 : 2) {
+        for _ in 0..<(Proof.isWhole ? 6 : 1) {
             for _ in 0..<5 { quiet.append(try time(neighbour)) }
             let flood = try start()
-            usleep(700_000)
+            // 64 programs that start at once take the processors from everybody for a moment, whatever they are.
+            usleep(Proof.isWhole ? 5_000_000 : 2_000_000)
             for _ in 0..<5 { flooded.append(try time(neighbour)) }
             flood.stop()
             // Killed programs take their time to go.
@@ -131,10 +135,11 @@ import Testing
     private func time(_ user: User) throws -> Double {
         let start = monotonicMicroseconds()
         let child = try Child(FloodTests.sudo, as: user, attachment: .pipes)
+        child.goFirst()
         try child.write(Array("\(Signet.pin)\n".utf8))
         child.closeInput()
         #expect(try child.wait(within: 60_000) == 0)
-        return Double(monotonicMicroseconds() - start) / 1000
+        return (Double(monotonicMicroseconds() - start) / 10).rounded() / 100
     }
 
     private func monotonicMicroseconds() -> Int {

@@ -7,14 +7,13 @@
 // than LIMIT milliseconds counts as hung and is killed. Who starts it should give it a session of its own, as another person's programs have.
 //
 // Prints `runs R granted G refused F killed K hung H longest MS memory KIB derivations N`: how often the program ended with 0, with another
-// number, by a signal; the longest run; and, looked at every 20 ms, the most anonymous memory that all programs named sudo, su and pamhost
-// of this process namespace had together, and the most of them that had more than 32 MiB at once, which only a key derivation needs.
+// number, by a signal; the longest run; and, looked at every 20 ms, the most memory that all of the programs had together and no file backs,
+// and the most of them that had more than 32 MiB of it at once, which only a key derivation needs.
 #define _GNU_SOURCE
-#include <ctype.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -26,10 +25,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST = 64, DERIVING_KIB = 32 * 1024 };
+enum { MOST = 64, MOST_PROCESSES = 1024, DERIVING_KIB = 32 * 1024 };
 
 struct tally {
     atomic_long runs, granted, refused, killed, hung, longest;
+    atomic_int running[MOST_PROCESSES];
 };
 
 static struct tally *tally;
@@ -57,13 +57,14 @@ static void become(const char *uid, int input, char **words) {
     _exit(127);
 }
 
-static void run_once(const char *uid, const char *answer, long limit, char **words) {
+static void run_once(int number, const char *uid, const char *answer, long limit, char **words) {
     int ends[2], status;
     if (pipe2(ends, O_CLOEXEC) != 0) exit(3);
     long start = milliseconds();
     pid_t child = fork();
     if (child < 0) exit(3);
     if (child == 0) become(uid, ends[0], words);
+    tally->running[number] = child;
     struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, child, 0), .events = POLLIN};
     close(ends[0]);
     dprintf(ends[1], "%s\n", answer);
@@ -74,6 +75,7 @@ static void run_once(const char *uid, const char *answer, long limit, char **wor
         kill(child, SIGKILL);
     }
     waitpid(child, &status, 0);
+    tally->running[number] = 0;
     close(end.fd);
     long taken = milliseconds() - start, longest = tally->longest;
     while (taken > longest && !atomic_compare_exchange_weak(&tally->longest, &longest, taken)) {}
@@ -90,24 +92,21 @@ static void work(int number, long until, long limit, char **words) {
         if (count > 0) *word = parts[number % count];
     }
     for (int round = 0;; round++) {
-        run_once(uids[number % uid_count], answers[(number + round) % answer_count], limit, words);
+        run_once(number, uids[number % uid_count], answers[(number + round) % answer_count], limit, words);
         if (milliseconds() >= until) exit(0);
     }
 }
 
-// Anonymous memory of a process in KiB, if it is one of those that are watched.
-static long anonymous(const char *process) {
-    char path[64], line[128];
-    long kib = 0;
-    snprintf(path, sizeof path, "/proc/%.16s/status", process);
+// Memory of a process that no file backs, in KiB (proc(5), statm: resident less shared).
+static long anonymous(pid_t process) {
+    char path[64];
+    long resident = 0, shared = 0;
+    snprintf(path, sizeof path, "/proc/%d/statm", process);
     FILE *file = fopen(path, "re");
     if (!file) return 0;
-    if (fgets(line, sizeof line, file) &&
-        (strcmp(line, "Name:\tsudo\n") == 0 || strcmp(line, "Name:\tsu\n") == 0 || strcmp(line, "Name:\tpamhost\n") == 0)) {
-        while (fgets(line, sizeof line, file) && sscanf(line, "RssAnon: %ld", &kib) != 1) {}
-    }
+    if (fscanf(file, "%*d %ld %ld", &resident, &shared) != 2) resident = shared = 0;
     fclose(file);
-    return kib;
+    return (resident - shared) * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
 int main(int argc, char **argv) {
@@ -115,7 +114,7 @@ int main(int argc, char **argv) {
     int processes = atoi(argv[2]), left = processes;
     long until = milliseconds() + (long)(atof(argv[1]) * 1000), limit = atol(argv[3]), most = 0, most_at_once = 0;
     uid_count = split(argv[4], uids), answer_count = split(argv[5], answers);
-    if (uid_count < 1 || answer_count < 1 || processes < 1) return 2;
+    if (uid_count < 1 || answer_count < 1 || processes < 1 || processes > MOST_PROCESSES) return 2;
     tally = mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (tally == MAP_FAILED) return 3;
     for (int number = 0; number < processes; number++) {
@@ -123,16 +122,16 @@ int main(int argc, char **argv) {
         if (child < 0) return 3;
         if (child == 0) work(number, until, limit, argv + 6);
     }
+    // Before the programs that it looks at: else it would look when they are done. It sleeps most of the time.
+    sched_setscheduler(0, SCHED_RR, &(struct sched_param){.sched_priority = 20});
     while (left > 0) {
         while (waitpid(-1, NULL, WNOHANG) > 0) left--;
         long sum = 0, at_once = 0;
-        DIR *processes_there = opendir("/proc");
-        for (struct dirent *entry; processes_there && (entry = readdir(processes_there));) {
-            if (!isdigit((unsigned char)entry->d_name[0])) continue;
-            long kib = anonymous(entry->d_name);
+        for (int number = 0; number < processes; number++) {
+            pid_t running = tally->running[number];
+            long kib = running ? anonymous(running) : 0;
             sum += kib, at_once += kib > DERIVING_KIB;
         }
-        if (processes_there) closedir(processes_there);
         if (sum > most) most = sum;
         if (at_once > most_at_once) most_at_once = at_once;
         nanosleep(&(struct timespec){0, 20000000}, NULL);

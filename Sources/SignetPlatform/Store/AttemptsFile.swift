@@ -99,28 +99,22 @@ package enum AttemptsFile {
 
     /// Reads a slot that must be of this user's instance; nil: of any, which only a migration asks for.
     ///
-    /// The tag is looked at first: only an authentic slot can say "newer" or "otherUser" and forbid the use of its
-    /// twin. What a slot with a wrong tag says of itself is a hint for the journal.
+    /// The tag is looked at first: only an authentic slot can say "newer", which forbids the use of its twin, or
+    /// "otherUser". Another machine's cannot be told from one in which the key's name and something else were hit.
     package static func decode(
         _ slot: Span<UInt8>, uid: UInt32, instance: [UInt8]?, sealer: borrowing RecordSealer
     ) -> Slot {
         guard slot.count == slotCount, let keyID = keyID(of: slot) else { return .unusable(.damaged) }
-        // A key that does not count authenticates nothing.
-        var difference: UInt8 = 1
-        if let tag = sealer.slotTag(over: slot.extracting(0..<tagOffset), keyID: keyID) {
-            difference = 0
-            for index in 0..<tag.count { difference |= tag[index] ^ slot[tagOffset + index] }
-        }
-        let isAuthentic = difference == 0
+        let isAuthentic = isAuthentic(slot, under: keyID, sealer)
         do throws(RecordError) {
             var reader = ByteReader(slot)
             guard try reader.bytes(magic.count) == magic else { throw .malformed }
             try reader.expect(kind: AttemptsRecord.kind, version: AttemptsRecord.version)
             let owner = try reader.uint32()
             guard try reader.bytes(SealedHeader.keyIDCount) == sealer.keyID || keyID == sealer.formerKeyID else {
-                return .unusable(.foreign)
+                return .unusable(isOurs(slot, sealer) ? .damaged : .foreign)
             }
-            guard owner == uid else { return .unusable(.otherUser) }
+            guard owner == uid else { return .unusable(isAuthentic ? .otherUser : .damaged) }
             guard isAuthentic else { throw .malformed }
             let count = Int(try reader.uint16())
             guard count <= AttemptsRecord.byteLimit else { throw .malformed }
@@ -132,6 +126,27 @@ package enum AttemptsFile {
         } catch {
             return .unusable(isAuthentic ? RecordFault(error) : .damaged)
         }
+    }
+
+    /// Whether the tag fits; a key that does not count authenticates nothing.
+    private static func isAuthentic(
+        _ slot: Span<UInt8>, under keyID: [UInt8], _ sealer: borrowing RecordSealer
+    ) -> Bool {
+        guard let tag = sealer.slotTag(over: slot.extracting(0..<tagOffset), keyID: keyID) else { return false }
+        var difference: UInt8 = 0
+        for index in 0..<tag.count { difference |= tag[index] ^ slot[tagOffset + index] }
+        return difference == 0
+    }
+
+    /// Whether a slot that names another key was written under ours, so that the name is what was hit.
+    private static func isOurs(_ slot: Span<UInt8>, _ sealer: borrowing RecordSealer) -> Bool {
+        let name = sealer.keyID
+        let end = keyIDOffset + name.count
+        var bytes: [UInt8] = []
+        for index in 0..<slot.count {
+            bytes.append(index >= keyIDOffset && index < end ? name[index - keyIDOffset] : slot[index])
+        }
+        return isAuthentic(bytes.span, under: name, sealer)
     }
 
     /// The id of the master key that a slot tells, not yet proven.

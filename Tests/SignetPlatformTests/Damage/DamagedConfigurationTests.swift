@@ -22,7 +22,7 @@ import Testing
         argon2_passes = 4
         argon2_memory = 128
         pin_mask = *
-        readers = internal, elan
+        readers = internal
         match_on_chip = allow
         foreign_prints = close
         enrollment_source = signet

@@ -6,7 +6,7 @@ import SignetRecords
 import Testing
 
 /// The files that tie a store to a TPM: cut, longer, exchanged, or no files.
-@Suite(.enabled(if: StandIn.obstacle == nil, Comment(rawValue: StandIn.obstacle ?? "")))
+@Suite(.serialized, .enabled(if: StandIn.obstacle == nil, Comment(rawValue: StandIn.obstacle ?? "")))
 struct DamagedEnclaveFilesTests {
     let stage: StandIn
 
