@@ -1,4 +1,4 @@
-import SignetPlatform
+@testable import SignetPlatform
 import Testing
 
 @Suite struct AccountSearchTests {
