@@ -195,7 +195,8 @@ final class Session {
     /// Each once, in ascending order, and no more than a message holds.
     private func digests(of prints: [Print]) -> [Digest] {
         var digests: [Digest] = []
-        for digest in prints.compactMap { $0.handleDigest }.sorted() where digests.last != digest {
+        let all = prints.compactMap { $0.handleDigest }.sorted()
+        for digest in all where digests.last != digest {
             digests.append(digest)
         }
         return Array(digests.prefix(Approval.othersLimit))

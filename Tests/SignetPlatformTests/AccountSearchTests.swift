@@ -1,5 +1,6 @@
-@testable import SignetPlatform
 import Testing
+
+@testable import SignetPlatform
 
 @Suite struct AccountSearchTests {
     /// Counts the questions to a database of these uids, of which only `listed` are listed.

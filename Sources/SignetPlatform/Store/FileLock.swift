@@ -55,9 +55,15 @@ private struct HolderObserver {
     var lastLook: UInt64
     var holder: pid_t = 0
     var heldFor: UInt64 = 0
+    /// Milliseconds of the next pause, at least: a sixteenth of the time that was waited, up to `longestInterval`.
+    ///
+    /// Else 64 processes that wait for one user look ten thousand times a second, and take a processor from everybody.
+    var interval: UInt64
+    static let longestInterval: UInt64 = 64
 
     init(timing: LockTiming) {
         self.timing = timing
+        interval = timing.pollInterval
         start = monotonicMilliseconds()
         lastLook = start
     }
@@ -77,8 +83,9 @@ private struct HolderObserver {
         let now = max(monotonicMilliseconds(), lastLook)
         // If we were stopped ourselves, we did not see that the lock changed hands in between: a long gap counts
         // little.
-        let seen = min(now - lastLook, 10 * timing.pollInterval + 10)
+        let seen = min(now - lastLook, 10 * interval + 10)
         lastLook = now
+        interval = max(timing.pollInterval, min((now - start) / 16, HolderObserver.longestInterval))
         let current = signet_lock_holder(file.raw)
         guard current == holder, current > 0 else {
             holder = current
@@ -107,9 +114,9 @@ private struct HolderObserver {
     }
 
     private func pause() {
-        let jitter = UInt64(randombytes_uniform(UInt32(clamping: timing.pollInterval * 1000)))
+        let jitter = UInt64(randombytes_uniform(UInt32(clamping: interval * 1000)))
         var time = timespec(
-            tv_sec: 0, tv_nsec: Int(clamping: (timing.pollInterval * 1000 + jitter) * 1000 % 1_000_000_000))
+            tv_sec: 0, tv_nsec: Int(clamping: (interval * 1000 + jitter) * 1000 % 1_000_000_000))
         // SAFETY: `time` is ours and outlives the call; a signal only shortens the pause.
         _ = unsafe nanosleep(&time, nil)
     }
