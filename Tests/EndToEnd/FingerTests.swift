@@ -29,7 +29,7 @@ import Testing
                 alice.reader.forget()
                 let terminal = try Terminal([
                     "strace", "-u", alice.user.name, "-f", "--seccomp-bpf", "-qqq", "-P", records, "-o", calls, "-e",
-                    "trace=pwrite64,fdatasync", "/usr/bin/sudo", "-k", "id", "-u",
+                    "signal=none", "-e", "trace=pwrite64,fdatasync", "/usr/bin/sudo", "-k", "id", "-u",
                 ])
                 try alice.arm(terminal)
                 // Until the finger: what the touch before left is synced, then the charge is written and synced.
