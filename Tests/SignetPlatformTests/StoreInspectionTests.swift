@@ -1,5 +1,6 @@
 import Foundation
 import SignetPlatform
+import SignetPolicy
 import Testing
 
 @Suite(.enabled(if: isRoot, "the store belongs to root"))

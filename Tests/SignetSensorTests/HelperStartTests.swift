@@ -210,7 +210,7 @@ extension SensorTests {
             var sensor = client(
                 try stage.standIn(
                     [
-                        .reader(.plainVirtual), .opened(presence: [], foreignPrints: 0), .closed,
+                        .reader(.plainVirtual), .opened(presence: [], others: []), .closed,
                     ], "exec sleep 30"))
             _ = try sensor.open(identity, for: none, gallery: [])
             let pid = stage.pid()

@@ -15,7 +15,7 @@ extension SensorTests {
         private static let identity = ReaderIdentity.plainVirtual
         private static let slept = SleepMeter(SleepMeter.Reading(before: 1 << 60, boot: 0, after: 1 << 60))
         private static let opened = [
-            SensorEvent.reader(.plainVirtual), .opened(presence: [.host], foreignPrints: 0),
+            SensorEvent.reader(.plainVirtual), .opened(presence: [.host], others: []),
         ]
 
         private func open(_ sensor: inout SensorClient) throws {
