@@ -7,7 +7,7 @@ import Testing
     private func summary(_ script: String, mayGrant: Bool) throws -> FaultScenario.Summary {
         var scenario = FaultScenario(
             name: "planted", mayGrant: mayGrant, command: ["/bin/sh", "-c", script], hasMarks: false)
-        scenario.deadline = 2000
+        scenario.deadline = 1000
         scenario.only = "module:openat"
         scenario.few = 100
         return try scenario.summary()

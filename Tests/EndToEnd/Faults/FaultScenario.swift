@@ -38,7 +38,7 @@ struct FaultScenario {
         let before = journal.lines.count
         let report = "/run/signet-faults"
         unlink(report)
-        var words = ["\(World.tools)/faults", "--within", "\(deadline / 1000 + 2)"]
+        var words = ["\(World.tools)/faults", "--within", "\(Double(deadline) / 1000 + 1)"]
         if hasMarks { words.append("--mark") }
         if let point { words += ["--at", point.argument] }
         let start = monotonicMilliseconds()

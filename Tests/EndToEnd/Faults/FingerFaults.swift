@@ -65,18 +65,27 @@ import Testing
     @Test func aFingerWhileFingersAreLockedOut() throws {
         try Touched.with { touched in
             let alice = touched.person
-            while try !alice.status().lockout.fingerLockedOut { _ = try alice.acceptsFinger("somebody") }
-            let store = try StoreCopy()
-            var scenario = touched.scenario("right finger, locked out", mayGrant: false, finger: Enrolled.finger)
-            scenario.prepare = {
-                alice.reader.forget()
-                try store.putBack()
+            let text = try File.read(Touched.configuration) + "finger_limit = 1\n"
+            try File.replaced(Touched.configuration, with: text) {
+                let terminal = try alice.sudo()
+                try alice.arm(terminal)
+                try alice.reader.scan("somebody")
+                try terminal.waitForSecretPrompt("on again: ")
+                try terminal.press("d")
+                _ = try terminal.finish()
+                try #require(try alice.status().lockout.fingerLockedOut)
+                let store = try StoreCopy()
+                var scenario = touched.scenario("right finger, locked out", mayGrant: false, finger: Enrolled.finger)
+                scenario.prepare = {
+                    alice.reader.forget()
+                    try store.putBack()
+                }
+                scenario.after = { _ in
+                    let isLocked = try alice.status().lockout.fingerLockedOut
+                    return (isLocked ? [] : ["fingers are no longer locked out"]) + (try touched.next())
+                }
+                try scenario.sweep()
             }
-            scenario.after = { _ in
-                let isLocked = try alice.status().lockout.fingerLockedOut
-                return (isLocked ? [] : ["fingers are no longer locked out"]) + (try touched.next())
-            }
-            try scenario.sweep()
         }
     }
 }
