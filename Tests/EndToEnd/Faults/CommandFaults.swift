@@ -13,7 +13,7 @@ enum Changed {
         try Asked.with { asked in
             let store = try StoreCopy()
             var scenario = command("change of the PIN", ["pin", "change", "--user", asked.user.name])
-            scenario.prepare = { try store.putBack() }
+            scenario.prepare = { try store.restore() }
             scenario.person = FaultPerson.types(Signet.pin, others: [("New PIN", Changed.pin)])
             scenario.after = { outcome in
                 let works = try [Signet.pin, Changed.pin].map { pin in
@@ -36,7 +36,7 @@ enum Changed {
             scenario.deadline = 30_000
             scenario.prepare = {
                 alice.reader.forget()
-                try store.putBack()
+                try store.restore()
             }
             scenario.person = FaultPerson.enrols("left", on: alice.reader)
             scenario.after = { outcome in
@@ -59,7 +59,7 @@ enum Changed {
             var scenario = command("deletion", ["delete", "right-index"], environment: alice.asUser)
             scenario.prepare = {
                 alice.reader.forget()
-                try store.putBack()
+                try store.restore()
             }
             scenario.person = FaultPerson.types(Enrolled.pin)
             scenario.after = { outcome in
@@ -80,7 +80,7 @@ enum Changed {
             }
             let store = try StoreCopy()
             var scenario = command("reset of a lockout", ["lockout", "reset", "--user", asked.user.name])
-            scenario.prepare = { try store.putBack() }
+            scenario.prepare = { try store.restore() }
             scenario.after = { outcome in
                 let state = try Signet.lockout(asked.user)
                 if state.pinState == "open", state.pinFailures == 0 { return try asked.next() }

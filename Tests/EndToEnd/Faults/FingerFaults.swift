@@ -54,7 +54,7 @@ import Testing
             let store = try StoreCopy()
             scenario.prepare = {
                 touched.person.reader.forget()
-                try store.putBack()
+                try store.restore()
             }
             scenario.after = { _ in try touched.next() }
             try scenario.sweep()
@@ -78,7 +78,7 @@ import Testing
                 var scenario = touched.scenario("right finger, locked out", mayGrant: false, finger: Enrolled.finger)
                 scenario.prepare = {
                     alice.reader.forget()
-                    try store.putBack()
+                    try store.restore()
                 }
                 scenario.after = { _ in
                     let isLocked = try alice.status().lockout.fingerLockedOut
@@ -122,19 +122,5 @@ struct Touched {
         let helpers = SensorProcess.all()
         let found = helpers.isEmpty ? [] : ["helpers still run: \(helpers)"]
         return try found + Asked(service: service, user: person.user).next()
-    }
-}
-
-/// A copy of Signet's store, to begin each run from the same one.
-struct StoreCopy {
-    private let folder: String
-
-    init() throws {
-        folder = try World.scratchFolder() + "/store"
-        try Command.must("cp", "-a", Signet.store, folder)
-    }
-
-    func putBack() throws {
-        try Command.must("sh", "-euc", "rm -rf \(Signet.store); cp -a \(folder) \(Signet.store)")
     }
 }

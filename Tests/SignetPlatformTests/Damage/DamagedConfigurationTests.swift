@@ -37,7 +37,8 @@ import Testing
         let folder = try TestFolder()
         let path = folder.sub("signet.conf")
         let valid = Array(Self.text.utf8)
-        FileManager.default.createFile(atPath: path, contents: Data(valid), attributes: [.posixPermissions: 0o644])
+        try #require(
+            FileManager.default.createFile(atPath: path, contents: Data(valid), attributes: [.posixPermissions: 0o644]))
         #expect(ConfigurationLoader.load(Array(path.utf8)).problem == nil)
         var tally = Tally("damage: each byte and bit of signet.conf changed, cut, added")
         func check(_ bytes: [UInt8], _ what: String) throws {
