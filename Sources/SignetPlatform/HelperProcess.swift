@@ -240,10 +240,9 @@ public struct HelperProcess: ~Copyable {
         if ending == nil { ending = Deadline(milliseconds: grace) }
     }
 
-    /// Waits until the helper says that its device is closed, where it does within its grace; `isFarewell` knows its word for
-    /// that. All else that it still says counts for nothing.
+    /// Waits until the helper says that its device is closed, where it does within its grace.
     ///
-    /// The end of the process need not be waited for then: the kernel's work of taking its memory back takes longer than
+    /// `isFarewell` knows its word for that; all else that it still says counts for nothing. The end of the process need not be waited for then: the kernel's work of taking its memory back takes longer than
     /// all that is left to be done here.
     package mutating func takeLeave(_ isFarewell: (Span<UInt8>) -> Bool) {
         if ending == nil { hangUp() }
@@ -293,7 +292,9 @@ public struct HelperProcess: ~Copyable {
             signet_kill_helper(pid, pidfd)
             // Where it is our child, nothing of it may be left. A process that hangs in the kernel cannot be waited for
             // without end.
-            if !hasTakenLeave || signet_reap_helper(pid, pidfd) == 0 { _ = awaitEnd(until: Deadline(milliseconds: 2000)) }
+            if !hasTakenLeave || signet_reap_helper(pid, pidfd) == 0 {
+                _ = awaitEnd(until: Deadline(milliseconds: 2000))
+            }
         }
         if pidfd >= 0 { _ = CPlatform.close(pidfd) }
     }

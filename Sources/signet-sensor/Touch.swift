@@ -256,8 +256,9 @@ extension Session {
         }
     }
 
-    /// Tells Signet of the finger once nothing else is to be done: what the reader decides in the same moment says it as well,
-    /// and would only come later. An answer to a cancel says it in any case, and whoever dies before leaves the try charged.
+    /// Tells Signet of the finger once nothing else is to be done.
+    ///
+    /// What the reader decides in the same moment says it as well, and would only come later. An answer to a cancel says it in any case, and whoever dies before leaves the try charged.
     private func tellFingerSoon() {
         // SAFETY: the session lives as long as the process.
         unsafe _ = g_idle_add(

@@ -95,7 +95,9 @@ import Testing
             guard locked().isEmpty else { exit(1) }
             for _ in 0..<3 {
                 do {
-                    guard let one = SecretBytes(randomCount: 32), let other = SecretBytes(randomCount: 32) else { exit(2) }
+                    guard let one = SecretBytes(randomCount: 32), let other = SecretBytes(randomCount: 32) else {
+                        exit(2)
+                    }
                     let pages = locked()
                     // As many as there are secrets: the guards between them are neither locked nor there.
                     guard pages.count == 2 else { exit(Int32(30 + pages.count)) }

@@ -319,7 +319,9 @@ extension SecureFolder {
     }
 
     /// Reads one slot alone: one that the disk cannot read any more is as good as a torn one.
-    private borrowing func isReadable(_ start: Int, of file: borrowing FileDescriptor, into bytes: inout [UInt8]) -> Bool {
+    private borrowing func isReadable(
+        _ start: Int, of file: borrowing FileDescriptor, into bytes: inout [UInt8]
+    ) -> Bool {
         var slot = [UInt8](repeating: 0, count: AttemptsFile.slotCount)
         var span = slot.mutableSpan
         guard (try? file.read(into: &span, at: start)) == slot.count else { return false }
