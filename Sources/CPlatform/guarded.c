@@ -90,7 +90,7 @@ void *signet_guarded_take(size_t count) {
 
 int signet_guarded_give(void *memory) {
     unsigned char *secret = memory, *first = base;
-    if (first == NULL || secret < first || secret > first + whole()) return 0;
+    if (first == NULL || secret < first || secret >= first + whole()) return 0;
     // A secret of no bytes would lie at the guard's beginning; everybody takes at least one.
     size_t index = (size_t)(secret - first) / page;
     if (index % 2 == 0 || memcmp(secret - CANARY, canary, CANARY) != 0) abort();

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -85,12 +86,19 @@ void signet_reset_signals(void) {
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/// Puts `socket` on 3 and /dev/null on 0 to 2, whatever the caller had there, and closes all else.
-static int set_descriptors(int socket) {
+/// Where the announcement of a helper lies (`start_apart`) until it is another program; -1 is no announcement.
+enum { ANNOUNCEMENT = SIGNET_HELPER_SOCKET + 1 };
+
+/// Puts `socket` on 3 and /dev/null on 0 to 2, whatever the caller had there, and closes all else but the announcement.
+static int set_descriptors(int socket, int announcement) {
+    // Out of the way of both numbers.
+    int aside = announcement < 0 ? -1 : fcntl(announcement, F_DUPFD, ANNOUNCEMENT + 1);
+    if (announcement >= 0 && aside < 0) return -1;
     // dup2 takes close-on-exec away, but does nothing where the number is the same already.
     int moved = socket == SIGNET_HELPER_SOCKET ? fcntl(socket, F_SETFD, 0) : dup2(socket, SIGNET_HELPER_SOCKET);
     if (moved < 0) return -1;
-    close_from(SIGNET_HELPER_SOCKET + 1);
+    if (aside >= 0 && dup3(aside, ANNOUNCEMENT, O_CLOEXEC) < 0) return -1;
+    close_from(aside >= 0 ? ANNOUNCEMENT + 1 : ANNOUNCEMENT);
     for (int descriptor = 0; descriptor < SIGNET_HELPER_SOCKET; descriptor++) (void)close(descriptor);
     struct stat about;
     if (open("/dev/null", O_RDWR) != 0 || fstat(0, &about) != 0 || !S_ISCHR(about.st_mode)) return -1;
@@ -117,17 +125,17 @@ static int become_root(void) {
 }
 
 /// Becomes the helper, or ends.
-_Noreturn static void become(const char *path, const char *const *arguments, int socket) {
+_Noreturn static void become(const char *path, const char *const *arguments, int socket, int announcement) {
     // BIND_NOW: libraries find their functions now (ld.so(8)), while a person reads the prompt, and not after the touch.
     static const char *const environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", "LD_BIND_NOW=1", NULL};
-    // Under sudo and su the real user is the caller, who could signal and freeze the helper. Groups go first.
+    // Groups go first.
     if (geteuid() == 0 && become_root() != 0) _exit(127);
     // A session of its own: Ctrl-C and Ctrl-Z of the terminal do not reach it.
     (void)setsid();
     umask(077);
     // The limits first, for a caller's tight ones could forbid the descriptors.
     set_limits();
-    if (set_descriptors(socket) != 0 || chdir("/") != 0) _exit(127);
+    if (set_descriptors(socket, announcement) != 0 || chdir("/") != 0) _exit(127);
     take_longer_turns();
     signet_reset_signals();
     (void)execve(path, (char *const *)arguments, (char *const *)environment);
@@ -175,7 +183,8 @@ struct helper {
     const char *path;
     const char *const *arguments;
     int socket;
-    /// Where the process in between says who the helper is.
+    /// Where the process in between says who the helper is. The helper has it until it is another program, and so whoever
+    /// reads the end of it knows that nobody shares our memory any more, however the process in between ended.
     int announcement;
     /// The end of the helper's stack, until it is another program.
     char *stack;
@@ -183,7 +192,7 @@ struct helper {
 
 static int become_helper(void *context) {
     const struct helper *helper = context;
-    become(helper->path, helper->arguments, helper->socket);
+    become(helper->path, helper->arguments, helper->socket, helper->announcement);
 }
 
 /// The process in between: starts the helper, says who it is, and ends.
@@ -193,23 +202,24 @@ static int start_and_leave(void *context) {
     int self = open_process(getpid());
     if (self < 0) return 1;
     (void)close(self);
-    pid_t child = clone(become_helper, helper->stack, CLONE_VM | CLONE_VFORK | SIGCHLD, helper);
-    if (child < 0) return 1;
-    // As long as its parent has not waited for it the number is nobody else's.
-    int pidfd = open_process(child);
-    if (pidfd >= 0 && hand_over(helper->announcement, child, pidfd) == 0) return 0;
-    (void)kill(child, SIGKILL);
+    // The descriptor comes with the process: its number could be another's by now where the caller ignores SIGCHLD.
+    int pidfd = -1;
+    pid_t child = clone(become_helper, helper->stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, helper, &pidfd);
+    if (child < 0 || pidfd < 0) return 1;
+    if (hand_over(helper->announcement, child, pidfd) == 0) return 0;
+    signet_kill_helper(child, pidfd);
     (void)waitpid(child, NULL, 0);
     return 1;
 }
 
 /// Starts the helper by a process in between that ends at once, so that it is nobody's child but init's, or that of the
-/// nearest subreaper (prctl(2)); the helper's pid, or 0 with nothing started.
+/// nearest subreaper (prctl(2)); the helper's pid, 0 with nothing started, or -ECANCELED where the process in between was
+/// killed: what it started finds its socket closed, and ends.
 ///
 /// So nobody has to wait until the kernel has taken the helper's memory back, which takes longer than a touch is compared,
 /// and no handler of SIGCHLD hears of it: the process in between tells nobody of its end but who asks (exit signal 0 of
 /// clone(2)). Both share our memory until they end or are another program, as a child of vfork(2) does, while we stand
-/// still: a fork would copy all page tables, and have every page copied that is written to after it.
+/// still, with no deadline: a fork would copy all page tables, and have every page copied that is written to after it.
 static pid_t start_apart(struct helper helper, int *pidfd) {
     enum { STACK = 16384 };
     char stacks[2 * STACK] __attribute__((aligned(16)));
@@ -220,10 +230,25 @@ static pid_t start_apart(struct helper helper, int *pidfd) {
     (void)close(helper.announcement);
     // It has spoken or ended before clone returned; where something like valgrind makes an ordinary fork of this, it will.
     pid_t child = between > 0 ? take_over(ours, pidfd) : 0;
+    int ended = 0;
     if (between > 0)
-        while (waitpid(between, NULL, __WALL) < 0 && errno == EINTR) {}
+        while (waitpid(between, &ended, __WALL) < 0 && errno == EINTR) {}
     (void)close(ours);
-    return child;
+    return child == 0 && WIFSIGNALED(ended) ? -ECANCELED : child;
+}
+
+/// Under sudo and su the real user is the caller, who could signal what is started before it is root's alone: stop a copy of
+/// our locks, or kill the process in between. So we are root's alone meanwhile, this thread only and by the bare system call;
+/// effective and saved user stay, and with them what may be dumped. Answers the real user to be put back, 0 for none.
+static uid_t leave_real_user(void) {
+    uid_t real = getuid();
+    if (geteuid() != 0 || real == 0) return 0;
+    return syscall(SET_USER, (uid_t)0, (uid_t)-1, (uid_t)-1) == 0 ? real : 0;
+}
+
+static void return_to_real_user(uid_t real) {
+    // A program that went on with root for its real user would let pam_rootok(8) open every door.
+    if (real != 0 && syscall(SET_USER, real, (uid_t)-1, (uid_t)-1) != 0) abort();
 }
 
 pid_t signet_start_helper(const char *path, const char *const *arguments, int socket, int *pidfd) {
@@ -233,16 +258,18 @@ pid_t signet_start_helper(const char *path, const char *const *arguments, int so
     (void)sigfillset(&all);
     int failure = pthread_sigmask(SIG_SETMASK, &all, &old);
     if (failure != 0) return -failure;
+    uid_t real = leave_real_user();
     pid_t child = start_apart((struct helper){path, arguments, socket, -1, NULL}, pidfd);
-    if (child <= 0) {
+    if (child == 0) {
         // _Fork and not fork: handlers of pthread_atfork belong to the caller.
         child = _Fork();
-        if (child == 0) become(path, arguments, socket);
-        failure = errno;
+        if (child == 0) become(path, arguments, socket, -1);
+        if (child < 0) child = -errno;
         if (child > 0) *pidfd = open_process(child);
     }
+    return_to_real_user(real);
     (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return child < 0 ? -failure : child;
+    return child;
 }
 
 void signet_kill_helper(pid_t pid, int pidfd) {

@@ -30,6 +30,8 @@ where
         on screen: inout Screen
     ) throws(ManagementRefusal) -> LeftoversDeleted {
         try task(on: &screen) { (management, _) throws(ManagementRefusal) in
+            // Which of them the desktop's set has, Signet's own records do not say.
+            try management.requireOwnPrints()
             var outcome = LeftoversDeleted()
             var rest = try management.surveyed(mending: true).leftovers[...]
             while let first = rest.first {
@@ -58,7 +60,8 @@ where
         do throws(ManagementRefusal) {
             guard let set = EnrollmentSet(handles: entries) else { throw .ledger(.unavailable) }
             presence = try open(reader, at: .nowhere, set, Array(entries.indices)).presence
-            // While the reader is open nobody enrols on it, so that what is in no record now stays in none.
+            // While the reader is open nobody else has it, so that what is in no record now stays in none. (A finger that is
+            // enrolled at this very moment and waits for its last touch may be taken; its enrolment then fails.)
             leftovers = try surveyed(mending: false).leftovers
         } catch {
             sensor.close()

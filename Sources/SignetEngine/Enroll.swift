@@ -14,6 +14,8 @@ package struct Enrolled: Equatable, Sendable {
     package let pinWasSet: Bool
     /// When the recovery code was made (wall time in seconds since 1970); nil where there is none.
     package let recoveryCodeMadeAt: Int64?
+    /// Foreign prints in the reader's memory that were approved with it; at least 0.
+    package let foreignPrints: Int
 }
 
 extension Management
@@ -178,9 +180,11 @@ where
         done(.fingerEnrolled(finger))
         if approved { done(.approved(prints: after.gallery(of: reader.identity).count)) }
         let identity = try state().identity
+        let beside = identity.approval(of: reader.identity, generation: after.generation)?.others ?? []
         return Enrolled(
             finger: finger, reader: reader, prints: after.entries.count, approved: approved, pinWasSet: pinWasSet,
-            recoveryCodeMadeAt: identity.recovery == nil ? nil : identity.recoveryMadeAt)
+            recoveryCodeMadeAt: identity.recovery == nil ? nil : identity.recoveryMadeAt,
+            foreignPrints: ledger.strangers(among: beside)?.count ?? 0)
     }
 
     /// One touch that matches the new print, and then the set is written; answers whether it is approved.
@@ -207,7 +211,7 @@ where
                 return false
             }
         } catch {
-            // Prints that were written stay; the generations are apart then, and the path is closed until activation.
+            // Prints that were written stay, approved or not: whoever looks next is told.
             if isStored(after) { return false }
             throw .ledger(error)
         }

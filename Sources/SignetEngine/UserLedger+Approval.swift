@@ -52,7 +52,8 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     package func distrust(
         _ identity: IdentityRecord, _ reader: ReaderIdentity, at place: ReaderPlace?, onChip: Bool
     ) -> ReaderDistrust? {
-        guard let approval = identity.approvals.first(where: { $0.reader == reader }) else { return nil }
+        // Of two, as a cut change leaves them, the later one.
+        guard let approval = identity.approvals.last(where: { $0.reader == reader }) else { return nil }
         return trust.distrust(place ?? approval.place, approved: approval.place, onChip: onChip)
     }
 

@@ -19,10 +19,12 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
 
     /// How many foreign prints came into a reader's memory since the user approved `approved`; at most 255.
     ///
-    /// The index is read only where something came. Where it cannot be, nothing is called foreign: a print of another user
-    /// would close the finger path by mistake, and a foreign one that is not told matches for nobody all the same.
+    /// The index is read only where something came. Where it cannot be, nothing is called foreign, for a foreign print that
+    /// is not told matches for nobody all the same; but where one is to close the finger path, all that came does, or
+    /// whoever spoils the index would open it.
     mutating func foreignPrints(among others: [Digest], beyond approved: [Digest]) -> UInt8 {
-        UInt8(clamping: strangers(among: newcomers(others, approved))?.count ?? 0)
+        let came = newcomers(others, approved)
+        return UInt8(clamping: strangers(among: came)?.count ?? (trust.foreignPrints == .close ? came.count : 0))
     }
 
     private func newcomers(_ others: [Digest], _ approved: [Digest]) -> [Digest] {

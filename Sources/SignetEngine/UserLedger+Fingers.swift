@@ -72,6 +72,8 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             ledger.policy.refund(charge, &before.finger)
             if let closed = try ledger.countersClose(before) { return closed }
             ledger.policy.fingerSucceeded(&state.attempts)
+            // Where a change was cut off before the counters knew of it: from now on no older set is admitted.
+            state.attempts.generation = set.generation
             // The person need not wait for the disk: what a power cut can take back is that the charge was cleared.
             try ledger.saveCleared(state.attempts)
             return nil

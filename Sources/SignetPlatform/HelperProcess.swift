@@ -247,7 +247,8 @@ public struct HelperProcess: ~Copyable {
     package mutating func takeLeave(_ isFarewell: (Span<UInt8>) -> Bool) {
         if ending == nil { hangUp() }
         guard let ending else { return }
-        while !hasTakenLeave, wait(for: .packet, until: ending) == .ready {
+        // Who has it always say something else is not listened to for ever.
+        while !hasTakenLeave, !ending.hasPassed, wait(for: .packet, until: ending) == .ready {
             do throws(HelperFailure) { hasTakenLeave = try receive { isFarewell($0) } } catch {
                 // A packet of no sense may be followed by another one, the end by nothing.
                 if error != .nonsense { return }
@@ -285,7 +286,7 @@ public struct HelperProcess: ~Copyable {
 
     /// Ends the helper: its socket closes, it has its grace to close the reader, then it is killed.
     ///
-    /// One that has taken leave is killed at once, so that not one instruction of it runs after this; its device is closed.
+    /// One that has taken leave is killed at once; its device is closed.
     deinit {
         _ = CPlatform.close(socket)
         if hasTakenLeave || !awaitEnd(until: ending ?? Deadline(milliseconds: grace)) {

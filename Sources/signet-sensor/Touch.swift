@@ -27,6 +27,8 @@ extension Session {
     private func end(_ event: SensorEvent, goesOn: Bool = false) {
         guard !touch.isOver else { return }
         if !touch.isArmed { sendArmed() }
+        // A failure says nothing of the finger itself, and a try is only given back where none lay there.
+        if case .failed = event { tellFinger() }
         touch.isOver = true
         touch.goesOn = goesOn
         channel.send(event)
@@ -258,7 +260,8 @@ extension Session {
 
     /// Tells Signet of the finger once nothing else is to be done.
     ///
-    /// What the reader decides in the same moment says it as well, and would only come later. An answer to a cancel says it in any case, and whoever dies before leaves the try charged.
+    /// What the reader decides in the same moment says it as well, and would only come later. A failure and an answer to a
+    /// cancel say it in any case, and whoever dies before leaves the try charged.
     private func tellFingerSoon() {
         // SAFETY: the session lives as long as the process.
         unsafe _ = g_idle_add(

@@ -167,7 +167,7 @@ import Testing
             try terminal.waitFor("Nothing was changed.")
             #expect(try terminal.finish() == 130)
             #expect(try alice.status().fingerprint.fingers.isEmpty)
-            #expect(journal.lines.contains { $0.contains("event=foreign_prints") } == !stillThere)
+            #expect(journal.lines.contains { $0.contains("event=print_left") } == !stillThere, "\(journal.lines)")
         }
     }
 

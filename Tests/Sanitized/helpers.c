@@ -33,7 +33,8 @@ static void check_a_helper(void) {
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0 && strcmp(answer, "0\n1\n2\n3\n4\n") == 0);
     ask("exec cat /proc/self/status >&3", answer, sizeof answer, &status);
     CHECK(strstr(answer, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\nSigCgt:\t0000000000000000\n") != NULL);
-    static const char environment[] = "PATH=/usr/bin:/bin\0LC_ALL=C";
+    // In the order of the shell that asks.
+    static const char environment[] = "LD_BIND_NOW=1\0PATH=/usr/bin:/bin\0LC_ALL=C";
     ask("exec cat /proc/self/environ >&3", answer, sizeof answer, &status);
     CHECK(memcmp(answer, environment, sizeof environment) == 0);
     ask("umask >&3; pwd >&3; id -ru >&3; id -G >&3; ulimit -c >&3; ulimit -n >&3", answer, sizeof answer, &status);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,7 +27,8 @@ int in_child(int (*body)(void)) {
     int status = 0;
     (void)fflush(NULL);
     pid_t child = fork();
-    if (child == 0) _exit(body());
+    // A subreaper has its helpers for children (prctl(2)), and so can wait for them; fork does not hand that on.
+    if (child == 0) (void)prctl(PR_SET_CHILD_SUBREAPER, 1), _exit(body());
     if (child < 0 || waitpid(child, &status, 0) != child) return -1000;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
@@ -79,6 +81,7 @@ void reopen_descriptors(unsigned long before) {
 int main(void) {
     if (geteuid() != 0) return fprintf(stderr, "needs root\n"), 2;
     (void)scratch();
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     static const struct {
         const char *name;
         void (*run)(void);

@@ -18,7 +18,6 @@ struct HelperEnded: Error {}
 /// The built helper, driven by its own messages.
 final class Helper {
     let pid: pid_t
-    private var pidfd: Int32 = -1
     private var socket: Int32 = -1
     private var reaped: Int32?
 
@@ -46,8 +45,36 @@ final class Helper {
         var texts: [UnsafePointer<CChar>?] = words.map { UnsafePointer(strdup($0)) }
         texts.append(nil)
         defer { for text in texts { free(UnsafeMutablePointer(mutating: text)) } }
-        pid = signet_start_helper(program, texts, theirs, &pidfd)
-        guard pid > 0 else { throw HelperEnded() }
+        pid = try Helper.spawn(program, texts, socket: theirs)
+    }
+
+    /// Starts a child of ours with the socket as descriptor 3, whose end we are told, unlike that of a helper that the
+    /// product starts.
+    private static func spawn(
+        _ program: String, _ arguments: [UnsafePointer<CChar>?], socket: Int32
+    ) throws -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        var (every, none) = (sigset_t(), sigset_t())
+        sigfillset(&every)
+        sigemptyset(&none)
+        posix_spawn_file_actions_init(&actions)
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&actions)
+            posix_spawnattr_destroy(&attributes)
+        }
+        posix_spawn_file_actions_adddup2(&actions, socket, Int32(SIGNET_HELPER_SOCKET))
+        for other in Int32(SIGNET_HELPER_SOCKET) + 1..<256 { posix_spawn_file_actions_addclose(&actions, other) }
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &every)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        let words = arguments.map { UnsafeMutablePointer(mutating: $0) }
+        var environment: [UnsafeMutablePointer<CChar>?] = [strdup("PATH=/usr/bin:/bin"), nil]
+        defer { free(environment[0]) }
+        var pid: pid_t = 0
+        guard posix_spawn(&pid, program, &actions, &attributes, words, &environment) == 0 else { throw HelperEnded() }
+        return pid
     }
 
     convenience init(_ tpm: SoftwareTPM) throws { try self.init(["--tcti", tpm.interface]) }
@@ -56,10 +83,9 @@ final class Helper {
         close(socket)
         if end(within: 2) == nil { kill() }
         _ = end(within: 2)
-        if pidfd >= 0 { close(pidfd) }
     }
 
-    func kill() { signet_kill_helper(pid, pidfd) }
+    func kill() { signet_kill_helper(pid, -1) }
 
     /// Closes the socket, as a program does that ends.
     func hangUp() {

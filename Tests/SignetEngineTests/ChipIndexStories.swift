@@ -100,7 +100,6 @@ import Testing
     @Test(arguments: [RecordFault?.none, .damaged, .foreign])
     func withoutItNobodyIsShutOut(_ fault: RecordFault?) throws {
         let alice = try machine([.onChip])
-        alice.configuration.foreignPrints = .close
         let bob = try machine([Self.bobs], uid: 1001, beside: alice)
         alice.disk.chips.index = nil
         alice.disk.chips.fault = fault
@@ -112,6 +111,17 @@ import Testing
         let actors = enroll(alice, [5, 5, 5], touches: [.matched(index: 1)])
         #expect(actors.process.count(.changeChips) > 0 && alice.disk.prints?.entries.count == 2)
         #expect(alice.disk.chips.survey(mending: false).fits && alice.disk.chips.index?.entries.count == 3)
+    }
+
+    /// Catches an index that is spoilt to open what a foreign print is to close.
+    @Test func withoutItWhatCameCloses() throws {
+        let alice = try machine([.onChip])
+        alice.configuration.foreignPrints = .close
+        let bob = try machine([Self.bobs], uid: 1001, beside: alice)
+        alice.disk.chips.index = nil
+        alice.disk.chips.fault = .damaged
+        let (verdict, _) = authenticate(alice, beside: listed(bob), [.enter])
+        #expect(Outcome(verdict) != .granted(.finger) && alice.attempts.foreignPrints == 1)
     }
 
     /// Catches a host-only machine that gets an index, or is slowed by it.

@@ -56,7 +56,7 @@ package enum EnclaveAdministration {
         }
         // The key comes last: a call that was interrupted is then done once more. A file `key` beside it, of a migration,
         // would be taken for the store's own afterwards.
-        for name in [FileName.values, .enclave, .key, .keyTPM] {
+        for name in [FileName.values, .chips, .enclave, .key, .keyTPM] {
             try inStore { () throws(FileFault) in try folder.destroy(name) }
         }
         return forgotten

@@ -191,6 +191,11 @@ package struct SecureFolder: ~Copyable {
         return open.st_dev == named.st_dev && open.st_ino == named.st_ino
     }
 
+    /// Whether `name` in this folder still is that other folder.
+    package borrowing func holds(_ name: FileName, _ folder: borrowing SecureFolder) throws(FileFault) -> Bool {
+        try names(name, folder.descriptor)
+    }
+
     /// Names in this folder that are plain decimal numbers, in no order: the users' folders.
     package borrowing func numbers() throws(FileFault) -> [UInt32] {
         var found: [UInt32] = []

@@ -130,7 +130,13 @@ package struct UserStore: RecordStore, ~Copyable {
         while held == nil {
             do throws(StoreError) {
                 let folder = try openFolder(creating: true)
-                held = try FileLock(.lock, in: folder, timing: timing)
+                let lock = try FileLock(.lock, in: folder, timing: timing)
+                // A removal that was cut off moved the folder away while we waited for the lock in it.
+                let isThere = try inStore { () throws(FileFault) in
+                    try users.holds(FileName(number: uid), folder)
+                }
+                guard isThere else { throw StoreError.fault(.store, .missing) }
+                held = consume lock
                 heldFolder = consume folder
                 known = Known()
             } catch {

@@ -18,9 +18,7 @@ extension Command {
             activated.reader == nil
             ? "No finger is left; the change is settled. Enrol one with \"sudo signet enroll\".\n"
             : "\(activated.prints) \(activated.prints == 1 ? "finger is" : "fingers are") switched on.\n"
-        if activated.foreignPrints > 0 {
-            text += "The reader's memory also holds \(activated.foreignPrints) of others; they match for nobody here.\n"
-        }
+        text += ForeignPrints.text(activated.foreignPrints)
         if activated.readersLeft > 0 { text += "Run it again for the fingers of the other reader.\n" }
         invocation.answer(ActivateAnswer(activated, task.target), text: text)
         return .yes

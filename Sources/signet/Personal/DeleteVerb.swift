@@ -15,7 +15,7 @@ extension Command {
             Deletes it from this machine and from the reader's memory. Your PIN keeps the other fingers switched on; where \
             an administrator goes on without it, they are off until the user runs "sudo signet activate". With --leftovers \
             it deletes from readers' memories what earlier deletions and enrolments left there that were cut off, of all \
-            users; nothing of it matches for anybody, and prints that Signet did not put there stay.
+            users; nothing of it matches for anybody here. Prints that Signet neither put there nor imported stay.
             """
     ) { (invocation) throws(Failure) in
         if invocation.has(.leftovers) { return try Leftovers.delete(invocation) }
