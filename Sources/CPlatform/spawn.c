@@ -91,9 +91,9 @@ enum { ANNOUNCEMENT = SIGNET_HELPER_SOCKET + 1 };
 
 /// Puts `socket` on 3 and /dev/null on 0 to 2, whatever the caller had there, and closes all else but the announcement.
 static int set_descriptors(int socket, int announcement) {
-    // Out of the way of both numbers.
-    int aside = announcement < 0 ? -1 : fcntl(announcement, F_DUPFD, ANNOUNCEMENT + 1);
-    if (announcement >= 0 && aside < 0) return -1;
+    // Out of the way of both numbers, in the place of something of the caller's.
+    int aside = announcement < 0 ? -1 : socket == ANNOUNCEMENT + 1 ? ANNOUNCEMENT + 2 : ANNOUNCEMENT + 1;
+    if (aside >= 0 && dup2(announcement, aside) != aside) return -1;
     // dup2 takes close-on-exec away, but does nothing where the number is the same already.
     int moved = socket == SIGNET_HELPER_SOCKET ? fcntl(socket, F_SETFD, 0) : dup2(socket, SIGNET_HELPER_SOCKET);
     if (moved < 0) return -1;

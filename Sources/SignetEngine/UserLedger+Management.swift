@@ -154,8 +154,8 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             if let session, !session.gallery.isEmpty {
                 approvals.append(try approve(state.identity, set, session, key: key))
             }
-        // An approval of another generation is what a cut change left, and not of the set that was.
-        case .none: approvals = state.identity.approvals.filter { $0.generation == before.generation }
+        // One of a later generation is what a cut change left, and of no set that ever was in force.
+        case .none: approvals = state.identity.approvals.filter { $0.generation <= before.generation }
         }
         let movesChips = announceChips(from: before, to: set)
         // Both sets are approved while the one takes the other's place: a crash leaves the old one or the new one, and

@@ -180,4 +180,27 @@ import Testing
             #expect(!FileManager.default.fileExists(atPath: folder + "/started"))
         }
     }
+
+    // Would catch a process beside sudo that the caller may signal before it is the helper: one that is stopped keeps a copy of the locks,
+    // and one that is killed leaves two of us on one stack.
+    @Test func nothingIsStartedWithTheCallerForItsUser() throws {
+        try Enrolled.with { alice in
+            let calls = alice.reader.folder + "/calls"
+            let terminal = try Terminal([
+                "strace", "-u", alice.user.name, "-f", "-qqq", "-o", calls, "-e", "signal=none", "-e",
+                "trace=clone,clone3,fork,vfork,setresuid,execve", "/usr/bin/sudo", "-k", "id", "-u",
+            ])
+            try alice.arm(terminal)
+            try alice.reader.scan(Enrolled.finger)
+            #expect(try terminal.ended().isGranted, "\(terminal.transcript)")
+            let lines = try File.read(calls).split(separator: "\n").map(String.init)
+            let start = try #require(lines.firstIndex { $0.contains("CLONE_VM|CLONE_VFORK") }, "\(lines)")
+            let before = lines[..<start].last { $0.contains("setresuid(") }
+            #expect(before?.contains("setresuid(0, -1, -1)") == true, "\(lines[...start])")
+            // It is the caller's again before anything else is done with it.
+            let process = try #require(before?.split(separator: " ").first)
+            let after = lines[start...].first { $0.hasPrefix(process + " ") && $0.contains("setresuid(") }
+            #expect(after?.contains("setresuid(\(alice.user.uid), -1, -1)") == true, "\(lines[start...])")
+        }
+    }
 }

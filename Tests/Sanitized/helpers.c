@@ -110,8 +110,24 @@ static int no_processes(void) {
     return 0;
 }
 
+/// Under su the real user is the caller's: he must never be that of what is started, and must be again afterwards.
+static int setuid_program(void) {
+    if (setresuid(65534, 0, 0) != 0) return 1;
+    check_a_helper();
+    char answer[4096];
+    int status;
+    ask("exec grep ^Uid: /proc/self/status >&3", answer, sizeof answer, &status);
+    if (strcmp(answer, "Uid:\t0\t0\t0\t0\n") != 0) return 2;
+    uid_t real, effective, saved;
+    (void)getresuid(&real, &effective, &saved);
+    if (real != 65534 || effective != 0 || saved != 0) return 3;
+    // What can be dropped for good still can.
+    return setresuid(65534, 65534, 65534) == 0 && setresuid(0, 0, 0) != 0 ? 0 : 4;
+}
+
 void check_helpers(void) {
     check_a_helper();
+    CHECK(in_child(setuid_program) == 0);
     CHECK(in_child(caller_in_disorder) == 0);
     CHECK(in_child(socket_stands_on_three) == 0);
     CHECK(in_child(no_descriptors_at_all) == 0);
