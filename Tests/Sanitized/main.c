@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +83,8 @@ int main(void) {
     if (geteuid() != 0) return fprintf(stderr, "needs root\n"), 2;
     (void)scratch();
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+    // A shell starts what runs in the background with some of them ignored.
+    for (int number = 1; number < NSIG; number++) (void)signal(number, SIG_DFL);
     static const struct {
         const char *name;
         void (*run)(void);
