@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "cplatform_files.h"
 #include "cplatform_helper.h"
 
 #include <errno.h>
@@ -142,15 +143,6 @@ _Noreturn static void become(const char *path, const char *const *arguments, int
     _exit(127);
 }
 
-static int open_process(pid_t process) {
-#ifdef SYS_pidfd_open
-    int descriptor = (int)syscall(SYS_pidfd_open, process, 0u);
-    if (descriptor >= 0) return descriptor;
-#endif
-    (void)process;
-    return -1;
-}
-
 /// Sends a pid and a descriptor of its process over a socket; 0 or -1.
 static int hand_over(int socket, pid_t process, int pidfd) {
     union { char bytes[CMSG_SPACE(sizeof(int))]; struct cmsghdr aligned; } control = {0};
@@ -199,7 +191,7 @@ static int become_helper(void *context) {
 static int start_and_leave(void *context) {
     struct helper *helper = context;
     // A helper that nobody could name safely is better a child.
-    int self = open_process(getpid());
+    int self = signet_pidfd_open(getpid());
     if (self < 0) return 1;
     (void)close(self);
     // The descriptor comes with the process: its number could be another's by now where the caller ignores SIGCHLD.
@@ -265,7 +257,7 @@ pid_t signet_start_helper(const char *path, const char *const *arguments, int so
         child = _Fork();
         if (child == 0) become(path, arguments, socket, -1);
         if (child < 0) child = -errno;
-        if (child > 0) *pidfd = open_process(child);
+        if (child > 0) *pidfd = signet_pidfd_open(child);
     }
     return_to_real_user(real);
     (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -273,14 +265,11 @@ pid_t signet_start_helper(const char *path, const char *const *arguments, int so
 }
 
 void signet_kill_helper(pid_t pid, int pidfd) {
-#ifdef SYS_pidfd_send_signal
     if (pidfd >= 0) {
-        (void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0u);
-        return;
+        (void)signet_pidfd_kill(pidfd, SIGKILL);
+    } else if (pid > 1) {
+        (void)kill(pid, SIGKILL);
     }
-#endif
-    (void)pidfd;
-    if (pid > 1) (void)kill(pid, SIGKILL);
 }
 
 int signet_reap_helper(pid_t pid, int pidfd) {

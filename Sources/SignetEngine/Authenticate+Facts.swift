@@ -63,7 +63,7 @@ where
         for reader in readers {
             guard let why = try ledger.review(state, set, on: reader, presence: nil) else {
                 if let distrust = ledger.distrust(
-                    state.identity, reader, at: nil, onChip: set.liesOnChip(reader))
+                    state.identity, reader, generation: set.generation, at: nil, onChip: set.liesOnChip(reader))
                 {
                     closure = closure ?? .readerNotTrusted(distrust)
                 } else {

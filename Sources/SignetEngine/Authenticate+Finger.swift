@@ -44,7 +44,7 @@ where
                 closure = closure ?? why
                 continue
             }
-            if let why = passOver(description, state, onChip: set.liesOnChip(reader)) {
+            if let why = passOver(description, state, set.generation, onChip: set.liesOnChip(reader)) {
                 passedOver = passedOver ?? why
                 continue
             }
@@ -89,10 +89,11 @@ where
 
     /// Why a reader is not even opened; a second one that looks like the approved one is passed over like this.
     private mutating func passOver(
-        _ reader: ReaderDescription, _ state: UserState, onChip: Bool
+        _ reader: ReaderDescription, _ state: UserState, _ generation: UInt64, onChip: Bool
     ) -> FingerClosure? {
         if let distrust = ledger.distrust(
-            state.identity, reader.identity, at: reader.place, onChip: onChip || reader.storesPrints)
+            state.identity, reader.identity, generation: generation, at: reader.place,
+            onChip: onChip || reader.storesPrints)
         {
             ledger.log.record(.readerRefused(distrust))
             return .readerNotTrusted(distrust)

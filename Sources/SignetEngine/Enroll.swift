@@ -100,7 +100,8 @@ where
             closure =
                 try ledger.review(state, set, on: session.reader, presence: session)
                 ?? ledger.distrust(
-                    state.identity, session.reader, at: session.place, onChip: set.liesOnChip(session.reader)
+                    state.identity, session.reader, generation: set.generation, at: session.place,
+                    onChip: set.liesOnChip(session.reader)
                 ).map { .readerNotTrusted($0) }
             try ledger.noteForeignPrints(session, state)
             if let closure { try ledger.rememberChange(closure) }

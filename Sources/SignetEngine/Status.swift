@@ -287,7 +287,8 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             for reader in present where approved.contains(reader.identity) {
                 let onChip = reader.storesPrints || set.liesOnChip(reader.identity)
                 guard
-                    let distrust = distrust(state.identity, reader.identity, at: reader.place, onChip: onChip)
+                    let distrust = distrust(
+                        state.identity, reader.identity, generation: set.generation, at: reader.place, onChip: onChip)
                 else { return nil }
                 closure = closure ?? .readerNotTrusted(distrust)
             }
@@ -301,7 +302,9 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         return identity.approvals.contains { approval in
             let same = present.filter { $0.identity == approval.reader }
             return !same.isEmpty
-                && same.allSatisfy { distrust(identity, $0.identity, at: $0.place, onChip: $0.storesPrints) == .moved }
+                && same.allSatisfy {
+                    trust.distrust($0.place, approved: approval.place, onChip: $0.storesPrints) == .moved
+                }
         }
     }
 

@@ -50,10 +50,9 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     /// Without a place it is taken to be where it was when it was approved. A reader that was moved is no change of the
     /// prints: back at its port it counts again.
     package func distrust(
-        _ identity: IdentityRecord, _ reader: ReaderIdentity, at place: ReaderPlace?, onChip: Bool
+        _ identity: IdentityRecord, _ reader: ReaderIdentity, generation: UInt64, at place: ReaderPlace?, onChip: Bool
     ) -> ReaderDistrust? {
-        // Of two, as a cut change leaves them, the later one.
-        guard let approval = identity.approvals.last(where: { $0.reader == reader }) else { return nil }
+        guard let approval = identity.approval(of: reader, generation: generation) else { return nil }
         return trust.distrust(place ?? approval.place, approved: approval.place, onChip: onChip)
     }
 

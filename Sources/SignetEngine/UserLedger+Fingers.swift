@@ -60,7 +60,8 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
                 return try ledger.close(&state, closed)
             }
             if let distrust = ledger.distrust(
-                state.identity, session.reader, at: session.place, onChip: set.liesOnChip(session.reader))
+                state.identity, session.reader, generation: set.generation, at: session.place,
+                onChip: set.liesOnChip(session.reader))
             {
                 return .readerNotTrusted(distrust)
             }

@@ -87,8 +87,10 @@ package enum Accounts {
 package enum AccountSearch {
     /// Fewer uids than these are asked for one by one.
     package static let fewest = 8
-    /// How many accounts are listed for each uid that is looked for: a directory of a whole company may list all that it has, and its server
-    /// answers a question for one uid as fast as a hundred lines are read.
+    /// How many accounts are listed for each uid that is looked for.
+    ///
+    /// A directory of a whole company may list all that it has, and its server answers a question for one uid as fast as
+    /// a hundred lines are read.
     package static let listedPerUID = 100
 
     /// `next` lists the accounts in the order in which the name services are asked, `one` asks for a single uid.

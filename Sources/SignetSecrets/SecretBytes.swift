@@ -4,8 +4,9 @@ internal import CSodium
 /// A secret in guarded, locked memory that is wiped when its one owner lets go of it.
 ///
 /// The pages come from `signet_guarded_take`, and for what is larger than one from `sodium_malloc`: a guard page on either
-/// side, `mlock`, `MADV_DONTDUMP`, a canary, and a wipe when they are given back. A failed `mlock` (a tight RLIMIT_MEMLOCK) leaves all the rest in force, and `isLocked` tells. The type has no description
-/// and no conversion to a Swift collection, so that no copy is made by accident.
+/// side, `mlock`, `MADV_DONTDUMP`, a canary, and a wipe when they are given back. A failed `mlock` (a tight RLIMIT_MEMLOCK)
+/// leaves all the rest in force, and `isLocked` tells. The type has no description and no conversion to a Swift collection,
+/// so that no copy is made by accident.
 @safe public struct SecretBytes: ~Copyable {
     private let base: UnsafeMutableRawPointer
     /// The number of bytes that belong to the secret.

@@ -19,13 +19,6 @@ import Testing
         try store.create(identity())
     }
 
-    private func attempts(pin: UInt8, finger: UInt8) -> Attempts {
-        var attempts = Attempts()
-        attempts.pin.byPerson = pin
-        attempts.finger.count = finger
-        return attempts
-    }
-
     /// Catches cleared counters that a power cut makes unreadable, or that then read as anything but charged or cleared:
     /// each sector of the page may be on the disk or not.
     @Test func aLostClearLeavesTheCharge() throws {

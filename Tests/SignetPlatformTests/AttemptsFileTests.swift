@@ -18,13 +18,6 @@ import Testing
         try store.create(identity())
     }
 
-    func attempts(pin: UInt8, finger: UInt8) -> Attempts {
-        var attempts = Attempts()
-        attempts.pin.byPerson = pin
-        attempts.finger.count = finger
-        return attempts
-    }
-
     /// Catches writes that do not take turns, change the file's size, or are not what is read next.
     @Test func slotsTakeTurns() throws {
         var store = try userStore(folder.bytes)

@@ -56,6 +56,14 @@ func makeStore(_ folder: TestFolder) throws {
     try StoreCreation.createStore(root: folder.bytes, settings: EnclaveSettings(preference: .file))
 }
 
+/// Counters with so many failures of the person's own.
+func attempts(pin: UInt8, finger: UInt8) -> Attempts {
+    var attempts = Attempts()
+    attempts.pin.byPerson = pin
+    attempts.finger.count = finger
+    return attempts
+}
+
 func identity(uid: UInt32 = 1000, name: [UInt8] = alice, instance: UInt8 = 0x20) -> IdentityRecord {
     let wrapped = WrappedKey(cost: .floor, salt: bytes(16), nonce: bytes(24), sealed: bytes(80))!
     return IdentityRecord(
