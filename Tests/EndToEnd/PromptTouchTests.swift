@@ -36,7 +36,7 @@ import Testing
                         && $0.masks() == 2
                 }
             }
-            #expect(SensorProcess.all().isEmpty)
+            try SensorProcess.waitForNone(within: 1)
             try terminal.type(line: "6357")
             #expect(try terminal.ended().isGranted, "\(terminal.transcript)")
         }

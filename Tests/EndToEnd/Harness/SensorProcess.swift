@@ -19,7 +19,7 @@ enum SensorProcess {
         return found[0]
     }
 
-    /// Waits until none is left.
+    /// Waits until none is left: one whose reader is closed is killed and not waited for, and may still be on its way out.
     static func waitForNone(within seconds: Double = 5) throws {
         let end = monotonicMilliseconds() + Int(seconds * 1000)
         while !all().isEmpty {

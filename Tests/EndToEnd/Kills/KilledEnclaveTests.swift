@@ -19,7 +19,10 @@ import Testing
                         return faults(facts) + (facts.pinFailures == 1 ? [] : ["\(facts.pinFailures) failures"])
                     },
                     goOn: {
-                        let wrong = try nextAuthentication(user, service, Signet.pin)
+                        // Killed before its last step it leaves the old key, which an administrator has to hear of.
+                        let isLeft = ["/key", "/key.tpm"].allSatisfy { access(Signet.store + $0, F_OK) == 0 }
+                        let wrong = try nextAuthentication(
+                            user, service, Signet.pin, remedy: isLeft ? "enclave migrate --to tpm" : nil)
                         let again = try Command.run(["signet", "enclave", "migrate", "--to", "tpm"])
                         let isThere =
                             access(Signet.store + "/key", F_OK) != 0 && access(Signet.store + "/key.tpm", F_OK) == 0
