@@ -338,6 +338,10 @@ static int acts(int number) {
 static const int ending[] = {SIGUSR1, SIGUSR2, SIGPIPE, SIGXCPU, SIGVTALRM, SIGPROF};
 enum { ENDING = sizeof ending / sizeof *ending };
 
+/// What tells a field something and asks for nothing.
+static const int notices[] = {SIGCONT, SIGWINCH};
+enum { NOTICES = sizeof notices / sizeof *notices };
+
 int signet_acts_by_default(int number) {
     struct sigaction now;
     return sigaction(number, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_DFL;
@@ -359,8 +363,7 @@ int signet_hold_signals(sigset_t *held) {
 int signet_hold_field_signals(sigset_t *held) {
     add_stopping(held);
     // Blocked, they reach us whatever the program does with them: the kernel drops none that is blocked.
-    (void)sigaddset(held, SIGCONT);
-    (void)sigaddset(held, SIGWINCH);
+    for (unsigned index = 0; index < NOTICES; index++) (void)sigaddset(held, notices[index]);
     return hold(held);
 }
 
@@ -371,7 +374,16 @@ int signet_pending_signal(void) {
         if (sigismember(&pending, ending[index]) == 1 && signet_acts_by_default(ending[index])) return ending[index];
     for (unsigned index = 0; index < STOPPING; index++)
         if (sigismember(&pending, stopping[index]) == 1 && acts(stopping[index])) return stopping[index];
+    for (unsigned index = 0; index < NOTICES; index++)
+        if (sigismember(&pending, notices[index]) == 1) return notices[index];
     return 0;
+}
+
+void signet_drop_notices(void) {
+    sigset_t pending;
+    if (sigpending(&pending) != 0) return;
+    for (unsigned index = 0; index < NOTICES; index++)
+        if (sigismember(&pending, notices[index]) == 1) (void)signet_take_pending(notices[index]);
 }
 
 int signet_take_pending(int number) {

@@ -202,7 +202,19 @@ void check_signals(void) {
     (void)raise(SIGINT);
     (void)raise(SIGTSTP);
     (void)raise(SIGHUP);
-    CHECK(signet_pending_signal() == SIGINT);
+    (void)raise(SIGWINCH);
+    // Which takes TSTP off (signal(7)).
+    (void)raise(SIGCONT);
+    // What asks for something comes first, then CONT, then WINCH.
+    CHECK(signet_pending_signal() == SIGINT && signet_take_signal(one) == SIGINT);
+    CHECK(signet_pending_signal() == SIGCONT && signet_take_pending(SIGCONT));
+    CHECK(signet_pending_signal() == SIGWINCH);
+    (void)raise(SIGCONT);
+    signet_drop_notices();
+    CHECK(signet_pending_signal() == 0 && !signet_take_pending(SIGCONT) && !signet_take_pending(SIGWINCH));
+    signet_drop_notices();
+    (void)raise(SIGINT);
+    (void)raise(SIGTSTP);
     // Either order of letting go.
     signet_release_signals(&field);
     (void)close(one);

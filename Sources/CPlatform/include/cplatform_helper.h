@@ -43,8 +43,8 @@ int signet_hold_field_signals(sigset_t *_Nonnull held);
 /// Lets act again what nobody else holds, unless the caller had it blocked before.
 void signet_release_signals(const sigset_t *_Nonnull held);
 
-/// A pending one of the signals that ask a program to stop, which stays pending; TSTP last, 0 where there is none. One that
-/// the caller ignores does not count.
+/// A pending one of the signals that ask a program to stop, TSTP last, then CONT, then WINCH; it stays pending. 0 where there
+/// is none. One that asks and that the caller ignores does not count.
 int signet_pending_signal(void);
 
 /// Whether the program leaves this signal to the kernel.
@@ -52,6 +52,9 @@ int signet_acts_by_default(int number);
 
 /// Takes a blocked signal off, if it is pending; whether it was.
 int signet_take_pending(int number);
+
+/// Takes off what is pending of CONT and WINCH.
+void signet_drop_notices(void);
 
 /// Gives up what a helper does not need once its device is open: privileges by exec, core files, tracing, writing to
 /// files, and, where it is root, its user, groups and capabilities in favour of `user` and `group`. 0 or -errno.

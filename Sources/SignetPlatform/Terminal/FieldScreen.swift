@@ -61,8 +61,8 @@ public struct FieldScreen: ~Copyable {
     /// Gives screen and modes back; signals are held until the field goes away or is opened and closed again.
     mutating func giveBackTerminal() {
         guard modes.areTaken else { return }
-        hide()
-        write(reports(false))
+        let width = device.width()
+        write(view.hide(width: width) + keypad.hide(width: width) + reports(false))
         modes.giveBack(device)
     }
 

@@ -34,13 +34,17 @@ public struct FieldSignals: ~Copyable {
     /// The next thing that the held signals tell; nil where none is pending.
     borrowing func next() -> News? {
         guard descriptor >= 0 else { return nil }
-        switch signet_pending_signal() {
-        case 0: break
-        case SIGTSTP: return .stop
-        default: return .end
+        while true {
+            let number = signet_pending_signal()
+            switch number {
+            case 0: return nil
+            case SIGTSTP: return .stop
+            case SIGCONT, SIGWINCH:
+                // Another thread may be quicker.
+                if signet_take_pending(number) == 1 { return number == SIGCONT ? .resumed : .resized }
+            default: return .end
+            }
         }
-        if signet_take_pending(SIGCONT) == 1 { return .resumed }
-        return signet_take_pending(SIGWINCH) == 1 ? .resized : nil
     }
 
     /// Takes a pending TSTP off: a program that must not stop.
@@ -52,8 +56,7 @@ public struct FieldSignals: ~Copyable {
         _ = CPlatform.close(descriptor)
         descriptor = -1
         // They were the field's; a program's handler would find an unchanged size and no stop.
-        _ = signet_take_pending(SIGCONT)
-        _ = signet_take_pending(SIGWINCH)
+        signet_drop_notices()
         // SAFETY: `held` was filled by `hold`.
         unsafe signet_release_signals(&held)
     }
@@ -61,8 +64,7 @@ public struct FieldSignals: ~Copyable {
     deinit {
         guard descriptor >= 0 else { return }
         _ = CPlatform.close(descriptor)
-        _ = signet_take_pending(SIGCONT)
-        _ = signet_take_pending(SIGWINCH)
+        signet_drop_notices()
         // SAFETY: as in `release`; the copy is needed since a deinit does not change its value.
         var held = held
         unsafe signet_release_signals(&held)

@@ -32,13 +32,23 @@ struct TerminalDevice: ~Copyable {
         self.isControlling = isControlling
     }
 
-    /// Whether this process's group is the one that the terminal reads from (`tcgetpgrp(3)`).
-    ///
-    /// A background job must not ask for anything: the person looks at something else.
-    borrowing func isForeground() -> Bool { !isControlling || tcgetpgrp(descriptor.raw) == getpgrp() }
+    /// How this process stands to the terminal.
+    enum Standing {
+        /// Its group is the one that the terminal reads from (`tcgetpgrp(3)`).
+        case foreground
+        /// A background job must not ask for anything: the person looks at something else.
+        case background
+        /// The terminal was hung up, or taken from this process.
+        case gone
+    }
 
-    /// Whether the terminal was hung up, or taken from this process.
-    borrowing func isGone() -> Bool { isControlling && tcgetpgrp(descriptor.raw) < 0 }
+    borrowing func standing() -> Standing {
+        guard isControlling else { return .foreground }
+        let group = tcgetpgrp(descriptor.raw)
+        return group < 0 ? .gone : group == getpgrp() ? .foreground : .background
+    }
+
+    borrowing func isForeground() -> Bool { standing() == .foreground }
 
     /// The columns; 80 where the terminal does not say.
     borrowing func width() -> Int {

@@ -35,10 +35,12 @@ extension TerminalField {
     }
 
     private mutating func attendToTerminal() {
-        if screen.device.isGone() { return finish(.cancelled) }
+        switch screen.device.standing() {
+        case .foreground: if deadline.hasPassed { finish(.timedOut) }
         // To read in the background would stop the program.
-        if !screen.device.isForeground() { return leave(.background) }
-        if deadline.hasPassed { finish(.timedOut) }
+        case .background: leave(.background)
+        case .gone: finish(.cancelled)
+        }
     }
 
     private mutating func takeKeys() {
@@ -162,7 +164,7 @@ extension TerminalField {
         clearScreen()
         screen.keypad.putAway()
         text?.clear()
-        isTooLong = false
+        forget()
     }
 
     /// Takes prompt and masks off the screen.
@@ -170,6 +172,13 @@ extension TerminalField {
         screen.hide()
         paste = nil
         sequenceEnd = nil
+    }
+
+    /// Forgets what goes with the text.
+    mutating func forget() {
+        paste = nil
+        sequenceEnd = nil
+        isTooLong = false
     }
 
     /// Wipes what was typed and draws the field empty.

@@ -95,7 +95,7 @@ extension TerminalField {
                 }
                 continue
             }
-            if screen.device.isGone() { throw .cancelled }
+            if screen.device.standing() == .gone { throw .cancelled }
             if deadline.hasPassed { throw .timedOut }
             if !screen.device.isForeground() { return leave(.background) }
             switch text?.read(from: screen.device) {

@@ -156,12 +156,13 @@ package struct TerminalField: FieldWatch, ~Copyable {
     package mutating func close() {
         guard phase != .closed else { return }
         let isCancelled = phase == .over(.cancelled)
-        cover()
         phase = .closed
+        forget()
         text = nil
         answersEmpty = false
-        guard isCancelled else { return screen.giveBack() }
         screen.giveBackTerminal()
+        screen.keypad.putAway()
+        guard isCancelled else { return screen.giveBack() }
         // It is pending here, and reaches at once whoever runs this program: a shell's loop, the other end of a pipe.
         if isInterrupted, style.interruptsJob, screen.device.isForeground() { signet_interrupt_job() }
         isInterrupted = false
