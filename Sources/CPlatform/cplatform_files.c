@@ -30,7 +30,12 @@ int signet_lock_try(int file) {
     return -1;
 }
 
-void signet_lock_release(int file) { (void)flock(file, LOCK_UN); }
+void signet_lock_release(int file) {
+    (void)flock(file, LOCK_UN);
+    struct flock lock = whole_file();
+    lock.l_type = F_UNLCK;
+    (void)fcntl(file, F_SETLK, &lock);
+}
 
 pid_t signet_lock_holder(int file) {
     struct flock lock = whole_file();

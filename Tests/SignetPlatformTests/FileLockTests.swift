@@ -153,6 +153,62 @@ private func takeLock(_ path: String, timing: LockTiming = LockTiming()) throws 
         }
     }
 
+    /// Catches a store that, with its lock file still open, keeps others out after it gave the lock back, is let in while they
+    /// have it, or is not found by who waits for it when it hangs.
+    @Test func theLockIsTakenAgain() async throws {
+        let path = folder.path
+        try makeStore(folder)
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            var store = try userStore(Array(path.utf8), timing: timing(hold: 60_000, wait: 100))
+            try store.lock()
+            store.unlock()
+            let other = startProcess {
+                var store = try userStore(Array(path.utf8), timing: timing(hold: 60_000, wait: 100))
+                for _ in 0..<2 {
+                    try store.lock()
+                    store.unlock()
+                }
+                try store.lock()
+                touch("\(path)/ready")
+                raise(SIGSTOP)
+            }
+            appears("\(path)/ready")
+            require(storeError { try store.lock() } == .busy, 10)
+            var heir = try userStore(Array(path.utf8), timing: timing(hold: 200, wait: 60_000))
+            try heir.lock()
+            require(end(of: other) == -SIGKILL, 11)
+            require(storeError { try store.lock() } == .busy, 12)
+            heir.unlock()
+            try store.lock()
+        }
+    }
+
+    /// Catches a store that takes its lock again on a folder that was removed and made anew meanwhile: it would read and count
+    /// where nobody else looks.
+    @Test func theLockIsTakenWhereTheRecordsAreNow() async throws {
+        let path = folder.path
+        try makeStore(folder)
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            var store = try userStore(Array(path.utf8))
+            try store.create(identity())
+            try store.lock()
+            store.unlock()
+            var other = try userStore(Array(path.utf8), timing: timing(hold: 60_000, wait: 100))
+            try other.lock()
+            try other.remove()
+            try other.create(identity(instance: 9))
+            other.unlock()
+            try store.lock()
+            require(try store.loadIdentity() == identity(instance: 9), 10)
+            require(storeError { try other.lock() } == .busy, 11)
+            store.unlock()
+            // Only the lock file: whoever locks the new one would not be kept out.
+            require(unlink("\(path)/users/1000/lock") == 0, 12)
+            try store.lock()
+            require(storeError { try other.lock() } == .busy, 13)
+        }
+    }
+
     /// Catches a wait without end where the whole store is removed (a package's purge) while somebody proves who they are.
     @Test func aRemovedStoreIsNotWaitedFor() async throws {
         let path = folder.path

@@ -10,7 +10,7 @@
 /// somebody holds one).
 int signet_lock_try(int file);
 
-/// Gives flock(2)'s lock back, which a child forked meanwhile by another thread would else keep; closing ends the other.
+/// Gives both back; a child forked meanwhile by another thread would else keep flock(2)'s beyond the file's closing.
 void signet_lock_release(int file);
 
 /// The process that holds a lock in our way: its pid, 0 where nobody does or it cannot be named, -1 and errno.

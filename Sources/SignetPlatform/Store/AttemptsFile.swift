@@ -91,10 +91,18 @@ package enum AttemptsFile {
         writer.uint32(record.uid)
         for byte in sealer.keyID { writer.byte(byte) }
         writer.uint16(UInt16(clamping: content.count))
-        var slot = writer.bytes + content
-        slot += [UInt8](repeating: 0, count: tagOffset - slot.count)
-        guard let tag = sealer.slotTag(over: slot.span) else { return nil }
-        return slot + tag
+        // One piece of memory, which is not copied as it grows: somebody waits who has touched the reader.
+        var slot = [UInt8](repeating: 0, count: slotCount)
+        var end = 0
+        for part in [writer.bytes, content] {
+            for byte in part {
+                slot[end] = byte
+                end += 1
+            }
+        }
+        guard let tag = sealer.slotTag(over: slot.span.extracting(0..<tagOffset)) else { return nil }
+        for index in 0..<tag.count { slot[tagOffset + index] = tag[index] }
+        return slot
     }
 
     /// Reads a slot that must be of this user's instance; nil: of any, which only a migration asks for.
@@ -285,9 +293,7 @@ extension SecureFolder {
 
     private borrowing func openAttempts(flags: Int32) throws(StoreError) -> FileDescriptor {
         do throws(FileFault) {
-            let file = try file(.attempts, flags: flags)
-            guard try file.status().st_size == AttemptsFile.byteCount else { throw .wrongSize }
-            return file
+            return try file(.attempts, flags: flags, size: AttemptsFile.byteCount)
         } catch {
             throw StoreError(.attempts, error)
         }
@@ -300,7 +306,7 @@ extension SecureFolder {
         var bytes = [UInt8](repeating: 0, count: AttemptsFile.byteCount)
         var span = bytes.mutableSpan
         let count = try? file.read(into: &span, at: 0)
-        if let seen, count == bytes.count, seen.bytes == bytes, seen.instance == instance { return seen }
+        if let seen, count == bytes.count, areSame(seen.bytes, bytes), seen.instance == instance { return seen }
         var slots: [AttemptsFile.Slot] = []
         for start in [0, AttemptsFile.slotCount] {
             let isRead = count == bytes.count || isReadable(start, of: file, into: &bytes)

@@ -30,6 +30,31 @@ public struct FileDescriptor: ~Copyable {
     deinit { _ = close(raw) }
 }
 
+/// Whether both have the same bytes, of which none is secret.
+///
+/// What `==` of arrays says, and for a page in a tenth of its time: Embedded Swift compares byte by byte.
+func areSame(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+    guard one.count == other.count else { return false }
+    return unsafe one.withUnsafeBytes { one in
+        unsafe other.withUnsafeBytes { other in
+            // SAFETY: both live through the call and have as many bytes; an empty one may have no address.
+            guard let one = one.baseAddress, let rest = other.baseAddress else { return true }
+            return unsafe memcmp(one, rest, other.count) == 0
+        }
+    }
+}
+
+/// Which file it is, whatever its names: as long as one is open, no other is the same.
+struct FileIdentity: Equatable, Sendable {
+    private let device: dev_t
+    private let inode: ino_t
+
+    init(_ status: stat) {
+        device = status.st_dev
+        inode = status.st_ino
+    }
+}
+
 extension FileDescriptor {
     /// What fstat(2) says.
     borrowing func status() throws(FileFault) -> stat {

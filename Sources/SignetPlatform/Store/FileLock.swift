@@ -24,8 +24,12 @@ package struct LockTiming: Equatable, Sendable {
 /// The holder is never trusted to let go: a user can stop his own `su alice` with SIGSTOP while it holds alice's lock.
 public struct FileLock: ~Copyable {
     private let file: FileDescriptor
+    private let identity: FileIdentity
+    private let timing: LockTiming
+    /// False between `release` and `takeAgain`.
+    private var isHeld = true
 
-    deinit { signet_lock_release(file.raw) }
+    deinit { if isHeld { signet_lock_release(file.raw) } }
 
     /// Waits for the lock on the file `name` of `folder`, which is made where it is not there.
     package init(
@@ -37,14 +41,46 @@ public struct FileLock: ~Copyable {
                 let file = try folder.lockFile(name)
                 try observer.wait(for: file)
                 // Who removed the user's records while we waited removed this file too: the lock is then on nothing.
-                if try folder.names(name, file) {
+                let identity = FileIdentity(try file.status())
+                if try folder.names(name, identity) {
                     self.file = file
+                    self.identity = identity
+                    self.timing = timing
                     return
                 }
             } catch {
-                throw error == .system(errno: EAGAIN) ? .busy : StoreError(.store, error)
+                throw FileLock.error(error)
             }
         }
+    }
+
+    /// Gives the lock back, and keeps its file open for `takeAgain`.
+    package mutating func release() {
+        guard isHeld else { return }
+        isHeld = false
+        signet_lock_release(file.raw)
+    }
+
+    /// Waits again for the lock, on the file `name` of `folder`; false where that is another file now, and nothing is held.
+    package mutating func takeAgain(
+        _ name: FileName, in folder: borrowing SecureFolder
+    ) throws(StoreError) -> Bool {
+        guard !isHeld else { return true }
+        do throws(FileFault) {
+            var observer = HolderObserver(timing: timing)
+            try observer.wait(for: file)
+            isHeld = true
+            if try folder.names(name, identity) { return true }
+        } catch {
+            release()
+            throw FileLock.error(error)
+        }
+        release()
+        return false
+    }
+
+    private static func error(_ fault: FileFault) -> StoreError {
+        fault == .system(errno: EAGAIN) ? .busy : StoreError(.store, fault)
     }
 }
 

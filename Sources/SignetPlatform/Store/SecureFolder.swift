@@ -7,8 +7,13 @@ internal import CPlatform
 /// own: what they grant to others shows in the group bits of the mode (acl(5), "correspondence").
 package struct SecureFolder: ~Copyable {
     private let descriptor: FileDescriptor
+    /// Which folder this is, whatever its name names later.
+    private let identity: FileIdentity
 
-    private init(checked descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
+    private init(checked descriptor: consuming FileDescriptor, _ identity: FileIdentity) {
+        self.descriptor = descriptor
+        self.identity = identity
+    }
 
     /// Opens an absolute path; where `creating`, makes its last component if it is not there.
     package init(path: [UInt8], creating: Bool = false) throws(FileFault) {
@@ -28,16 +33,28 @@ package struct SecureFolder: ~Copyable {
             parent = try SecureFolder.open(name, in: parent)
             try SecureFolder.check(parent, forbidden: SecureFolder.othersMayWrite)
         }
-        self.init(checked: try SecureFolder.enter(last, in: parent, creating: creating))
+        self = try SecureFolder.enter(last, in: parent, creating: creating)
     }
 
     /// Opens a folder in this one; where `creating`, makes it if it is not there.
     package borrowing func folder(_ name: FileName, creating: Bool = false) throws(FileFault) -> SecureFolder {
-        SecureFolder(checked: try SecureFolder.enter(name, in: descriptor, creating: creating))
+        try SecureFolder.enter(name, in: descriptor, creating: creating)
     }
 
-    /// Opens a regular file that is root's alone; `flags` is O_RDONLY or O_RDWR.
-    package borrowing func file(_ name: FileName, flags: Int32 = O_RDONLY) throws(FileFault) -> FileDescriptor {
+    /// Opens a regular file that is root's alone; `flags` is O_RDONLY or O_RDWR, `size` what it must have, in bytes; nil: any.
+    package borrowing func file(
+        _ name: FileName, flags: Int32 = O_RDONLY, size: Int? = nil
+    ) throws(FileFault) -> FileDescriptor {
+        var found = 0
+        let file = try open(name, flags, &found)
+        guard size == nil || size == found else { throw .wrongSize }
+        return file
+    }
+
+    /// The same, and tells how many bytes it has.
+    private borrowing func open(
+        _ name: FileName, _ flags: Int32, _ size: inout Int
+    ) throws(FileFault) -> FileDescriptor {
         // O_NONBLOCK: a pipe that lies in the file's place must not make us wait for its other end.
         // SAFETY: the name is terminated and outlives the call.
         let raw = unsafe signet_openat(
@@ -53,6 +70,7 @@ package struct SecureFolder: ~Copyable {
         guard signet_is_regular(status.st_mode) != 0, status.st_uid == 0,
             status.st_mode & SecureFolder.othersMayAnything == 0
         else { throw .unsafe }
+        size = Int(status.st_size)
         return file
     }
 
@@ -74,8 +92,8 @@ package struct SecureFolder: ~Copyable {
 
     /// Reads a whole file of at most `limit` bytes that hold no secret in the clear.
     package borrowing func read(_ name: FileName, limit: Int) throws(FileFault) -> [UInt8] {
-        let file = try file(name)
-        let size = Int(try file.status().st_size)
+        var size = 0
+        let file = try open(name, O_RDONLY, &size)
         guard size >= 0, size <= limit else { throw .wrongSize }
         var bytes = [UInt8](repeating: 0, count: size)
         var span = bytes.mutableSpan
@@ -142,8 +160,9 @@ package struct SecureFolder: ~Copyable {
 
     private borrowing func overwriteAndRemove(_ name: FileName) throws(FileFault) {
         do throws(FileFault) {
-            let file = try file(name, flags: O_RDWR)
-            let zeros = [UInt8](repeating: 0, count: Int(clamping: min(try file.status().st_size, 4096)))
+            var size = 0
+            let file = try open(name, O_RDWR, &size)
+            let zeros = [UInt8](repeating: 0, count: min(size, 4096))
             try file.write(zeros.span, at: 0)
             try file.sync()
         } catch {
@@ -179,21 +198,13 @@ package struct SecureFolder: ~Copyable {
     }
 
     /// Whether `file` is what `name` names now.
-    package borrowing func names(_ name: FileName, _ file: borrowing FileDescriptor) throws(FileFault) -> Bool {
-        let open = try file.status()
-        var named = stat()
-        // SAFETY: the name is terminated; both outlive the call.
-        guard unsafe fstatat(descriptor.raw, name.terminated, &named, AT_SYMLINK_NOFOLLOW) == 0 else {
-            let fault = FileFault.last
-            guard fault == .missing else { throw fault }
-            return false
-        }
-        return open.st_dev == named.st_dev && open.st_ino == named.st_ino
+    borrowing func names(_ name: FileName, _ file: FileIdentity) throws(FileFault) -> Bool {
+        try look(name).map { FileIdentity($0) } == file
     }
 
     /// Whether `name` in this folder still is that other folder.
     package borrowing func holds(_ name: FileName, _ folder: borrowing SecureFolder) throws(FileFault) -> Bool {
-        try names(name, folder.descriptor)
+        try names(name, folder.identity)
     }
 
     /// Names in this folder that are plain decimal numbers, in no order: the users' folders.
@@ -235,21 +246,23 @@ extension SecureFolder {
         return FileDescriptor(owning: raw)
     }
 
-    private static func check(_ folder: borrowing FileDescriptor, forbidden: mode_t) throws(FileFault) {
+    @discardableResult
+    private static func check(_ folder: borrowing FileDescriptor, forbidden: mode_t) throws(FileFault) -> FileIdentity {
         let status = try folder.status()
         // A sticky bit does not help: in a folder that others may write to, they can put theirs where ours is missing.
         guard signet_is_directory(status.st_mode) != 0, status.st_uid == 0, status.st_mode & forbidden == 0 else {
             throw .unsafe
         }
+        return FileIdentity(status)
     }
 
     private static func enter(
         _ name: FileName, in parent: borrowing FileDescriptor, creating: Bool
-    ) throws(FileFault) -> FileDescriptor {
+    ) throws(FileFault) -> SecureFolder {
         do throws(FileFault) {
             let folder = try open(name, in: parent)
-            try check(folder, forbidden: othersMayAnything)
-            return folder
+            let identity = try check(folder, forbidden: othersMayAnything)
+            return SecureFolder(checked: folder, identity)
         } catch {
             guard creating, error == .missing else { throw error }
         }
@@ -257,9 +270,9 @@ extension SecureFolder {
         guard unsafe mkdirat(parent.raw, name.terminated, 0o700) == 0 || signet_errno() == EEXIST else { throw .last }
         let folder = try open(name, in: parent)
         try setOwner(folder, mode: 0o700)
-        try check(folder, forbidden: othersMayAnything)
+        let identity = try check(folder, forbidden: othersMayAnything)
         try parent.sync()
-        return folder
+        return SecureFolder(checked: folder, identity)
     }
 
     /// The caller's umask and group are not ours to trust: owner, group and mode are set outright.

@@ -19,9 +19,9 @@ extension UserStore {
     borrowing func inFolder<Result>(
         _ body: (borrowing SecureFolder, borrowing RecordSealer) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        switch heldFolder {
-        case .some(let folder): return try body(folder, sealer)
-        case .none: return try body(try openFolder(), sealer)
+        switch folder {
+        case .some(let folder) where isHeld: return try body(folder, sealer)
+        default: return try body(try openFolder(), sealer)
         }
     }
 
@@ -29,9 +29,9 @@ extension UserStore {
     borrowing func file(_ kind: RecordKind, limit: Int) throws(StoreError) -> [UInt8]? {
         do throws(FileFault) {
             let name = UserStore.name(of: kind)
-            switch heldFolder {
-            case .some(let folder): return try folder.read(name, limit: limit + RecordSealer.overhead)
-            case .none:
+            switch folder {
+            case .some(let folder) where isHeld: return try folder.read(name, limit: limit + RecordSealer.overhead)
+            default:
                 return try users.folder(FileName(number: uid)).read(name, limit: limit + RecordSealer.overhead)
             }
         } catch {

@@ -19,12 +19,16 @@ package struct UserStore: RecordStore, ~Copyable {
     let root: SecureFolder
     let stamp: StoreStamp?
     let timing: LockTiming
-    private var held: FileLock?
+    private var records: FileLock?
     /// Where the processes of one person who asks for other people's accounts wait for each other; nil: they need not.
     package var lane: CallerLane?
     private var heldLane: FileLock?
-    /// The user's folder, open while the lock is held.
-    private(set) var heldFolder: SecureFolder?
+    /// The user's folder, in which the lock lies.
+    ///
+    /// Both stay open from one hold to the next, for opening them is a good part of what a hold costs.
+    private(set) var folder: SecureFolder?
+    /// Whether the lock is held.
+    private(set) var isHeld = false
     private var known = Known()
     /// The identity as it was opened last, and the sealed file that it was opened from: the very same bytes, read anew, say the
     /// same again.
@@ -106,6 +110,7 @@ package struct UserStore: RecordStore, ~Copyable {
     /// Goes on with another user of the same store, whose keys need not be read again; the lock is given back.
     package mutating func turn(to uid: UInt32, userName: [UInt8]) {
         unlock()
+        closeFolder()
         self.uid = uid
         self.userName = userName
         opened = nil
@@ -116,7 +121,7 @@ package struct UserStore: RecordStore, ~Copyable {
     }
 
     package mutating func lock() throws(StoreError) {
-        guard held == nil else { return }
+        guard !isHeld else { return }
         // First: a wait in the lane keeps nobody but its own person waiting.
         if let lane { heldLane = try lane.take() }
         do throws(StoreError) { try lockRecords() } catch {
@@ -127,34 +132,60 @@ package struct UserStore: RecordStore, ~Copyable {
 
     private mutating func lockRecords() throws(StoreError) {
         var triesLeft = UserStore.lockTries
-        while held == nil {
+        while !isHeld {
             do throws(StoreError) {
-                let folder = try openFolder(creating: true)
-                let lock = try FileLock(.lock, in: folder, timing: timing)
-                // A removal that was cut off moved the folder away while we waited for the lock in it.
-                let isThere = try inStore { () throws(FileFault) in
-                    try users.holds(FileName(number: uid), folder)
-                }
-                guard isThere else { throw StoreError.fault(.store, .missing) }
-                held = consume lock
-                heldFolder = consume folder
+                isHeld = try lockInFolder()
                 known = Known()
             } catch {
                 // The folder was removed between its opening and the lock file's: once more, with a new one. Where the
                 // whole store was removed under us none can be made any more.
-                triesLeft -= 1
-                guard error == .fault(.store, .missing), triesLeft > 0 else { throw error }
+                guard error == .fault(.store, .missing) else { throw error }
             }
+            if isHeld { break }
+            closeFolder()
+            triesLeft -= 1
+            guard triesLeft > 0 else { throw .fault(.store, .missing) }
         }
         // Whoever opened the store before a migration must not go on under the old key.
         guard let stamp, (try? StoreStamp(root)) != stamp else { return }
         throw .busy
     }
 
+    /// Locks the user's folder; false where another has come in its place, or none.
+    private mutating func lockInFolder() throws(StoreError) -> Bool {
+        var folder = self.folder.take()
+        let isLocked: Bool
+        if let opened = folder.take() {
+            isLocked = try records?.takeAgain(.lock, in: opened) ?? false
+            folder = consume opened
+        } else {
+            let opened = try openFolder(creating: true)
+            records = try FileLock(.lock, in: opened, timing: timing)
+            isLocked = true
+            folder = consume opened
+        }
+        self.folder = folder.take()
+        guard isLocked else { return false }
+        // A removal that was cut off moved the folder away while we waited for the lock in it.
+        return try inStore { () throws(FileFault) in
+            switch self.folder {
+            case .some(let folder): try users.holds(FileName(number: uid), folder)
+            case .none: false
+            }
+        }
+    }
+
+    private mutating func closeFolder() {
+        folder = nil
+        records = nil
+    }
+
     package mutating func unlock() {
         known = Known()
-        heldFolder = nil
-        held = nil
+        isHeld = false
+        records?.release()
+        // It was removed.
+        if folder == nil { records = nil }
         heldLane = nil
     }
 
@@ -167,13 +198,14 @@ package struct UserStore: RecordStore, ~Copyable {
     package mutating func loadIdentity() throws(StoreError) -> IdentityRecord? {
         if let identity = known.identity { return identity }
         guard let file = try file(.identity, limit: IdentityRecord.byteLimit) else { return nil }
-        if opened?.file != file {
+        let isKnown = opened.map { areSame($0.file, file) } ?? false
+        if !isKnown {
             let content = try open(file, .identity, userName: userName)
             let identity = try decodeIdentity(content, userName: userName)
             opened = (file, identity, try identity.digest())
         }
         let identity = opened?.identity
-        if held != nil { known.identity = identity }
+        if isHeld { known.identity = identity }
         return identity
     }
 
@@ -200,7 +232,7 @@ package struct UserStore: RecordStore, ~Copyable {
         // Else an older identity, with an older PIN, could be put back from a copy. Prints need no such look: the
         // approval in the identity covers their digest and generation, and the counters hold the generation too.
         guard reading.identities.contains(try mark(of: identity)) else { throw .fault(.identity, .rolledBack) }
-        if held != nil { known.counters = seen }
+        if isHeld { known.counters = seen }
         attemptsWereTorn = reading.torn
         return reading.attempts
     }
@@ -299,7 +331,7 @@ package struct UserStore: RecordStore, ~Copyable {
 
     package mutating func remove() throws(StoreError) {
         known = Known()
-        heldFolder = nil
+        folder = nil
         let name = FileName(number: uid)
         do throws(FileFault) {
             try empty(name.outgoing)

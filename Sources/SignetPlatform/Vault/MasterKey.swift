@@ -66,8 +66,7 @@ package struct FileEnclave: Enclave, ~Copyable {
     }
 
     static func read(in folder: borrowing SecureFolder) throws(FileFault) -> SecretBytes {
-        let file = try folder.file(.key)
-        guard try file.status().st_size == keyCount else { throw .wrongSize }
+        let file = try folder.file(.key, size: keyCount)
         guard var key = SecretBytes(count: keyCount) else { throw .system(errno: ENOMEM) }
         let count = try key.withMutableBytes { (target) throws(FileFault) in try file.read(into: &target, at: 0) }
         guard count == keyCount else { throw .wrongSize }
