@@ -24,7 +24,6 @@ package struct LockTiming: Equatable, Sendable {
 /// The holder is never trusted to let go: a user can stop his own `su alice` with SIGSTOP while it holds alice's lock.
 public struct FileLock: ~Copyable {
     private let file: FileDescriptor
-    private let identity: FileIdentity
     private let timing: LockTiming
     /// False between `release` and `takeAgain`.
     private var isHeld = true
@@ -41,10 +40,8 @@ public struct FileLock: ~Copyable {
                 let file = try folder.lockFile(name)
                 try observer.wait(for: file)
                 // Who removed the user's records while we waited removed this file too: the lock is then on nothing.
-                let identity = FileIdentity(try file.status())
-                if try folder.names(name, identity) {
+                if try folder.names(name, FileIdentity(try file.status())) {
                     self.file = file
-                    self.identity = identity
                     self.timing = timing
                     return
                 }
@@ -70,7 +67,8 @@ public struct FileLock: ~Copyable {
             var observer = HolderObserver(timing: timing)
             try observer.wait(for: file)
             isHeld = true
-            if try folder.names(name, identity) { return true }
+            // Looked at anew: a program that closes what it did not open leaves the number to another file.
+            if try folder.names(name, FileIdentity(try file.status())) { return true }
         } catch {
             release()
             throw FileLock.error(error)
