@@ -13,8 +13,7 @@ extension TerminalField {
         if phase == .open {
             attendToSignals()
             if phase == .open { attendToTerminal() }
-            if phase == .open { takeKeys() }
-            if phase == .open { draw() }
+            if phase == .open, takeKeys(), phase == .open { draw() }
         }
         switch phase {
         case .closed, .open: return nil
@@ -43,26 +42,32 @@ extension TerminalField {
         }
     }
 
-    private mutating func takeKeys() {
+    /// Takes the keys that came; whether there were any, or some that were waited for are given up.
+    private mutating func takeKeys() -> Bool {
+        var wereAny = false
         for _ in 0..<TerminalField.batch {
             if sequenceEnd?.hasPassed == true {
+                wereAny = true
                 sequenceEnd = nil
                 if let key = decoder.expire() { handle(key) } else if paste != nil { endPaste(lost: true) }
-                guard phase == .open else { return }
+                guard phase == .open else { return true }
             }
             switch text?.read(from: screen.device) {
-            case .byte: break
-            case .nothing: return
-            case .end, nil: return finish(.cancelled)
+            case .byte: wereAny = true
+            case .nothing: return wereAny
+            case .end, nil:
+                finish(.cancelled)
+                return true
             }
             let key = text?.decode(with: &decoder) ?? nil
             if let key { handle(key) }
-            guard phase == .open else { return }
+            guard phase == .open else { return true }
             sequenceEnd =
                 decoder.isWaiting
                 ? Deadline(milliseconds: KeyDecoder.patience)
                 : paste != nil ? Deadline(milliseconds: TerminalField.pastePatience) : nil
         }
+        return wereAny
     }
 
     private mutating func handle(_ key: Key) {
