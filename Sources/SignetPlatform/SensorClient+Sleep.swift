@@ -35,9 +35,9 @@ extension SensorClient {
             do throws(SensorStop) {
                 let found = try listing(beside: &watch)
                 _ = hasSlept()
-                guard let waking, let reader = waking.reader, !found.contains(where: { $0.identity == reader }) else {
-                    return found
-                }
+                guard let waking else { return found }
+                let isBack = waking.reader.map { reader in found.contains { $0.identity == reader } } ?? !found.isEmpty
+                if isBack { return found }
                 if waking.end.hasPassed {
                     self.waking = nil
                     if found.isEmpty { throw SensorStop.problem(.slept) }
@@ -71,16 +71,21 @@ extension SensorClient {
     }
 
     /// Whether the reader may only be waking up; where its time is over, the sleep is the reason.
+    ///
+    /// What has nothing to do with a sleep is told at once, and as what it is.
     private mutating func mayComeBack(_ stop: SensorStop) throws(SensorStop) -> Bool {
-        switch stop {
-        case .problem(.slept), .problem(.busy), .problem(.unsupported), .problem(.virtualRefused), .setAside:
+        guard case .problem(let problem) = stop else { return false }
+        switch problem {
+        case .slept, .busy, .tooHot, .notPermitted, .unsupported, .virtualRefused, .storageFull, .duplicate,
+            .printNotFound:
             return false
-        case .problem:
+        case .noReader, .removed, .ghost, .timedOut, .stalled, .cancelIgnored, .faulty, .helperFailed:
             _ = hasSlept()
             guard let waking else { return false }
             if !waking.end.hasPassed { return true }
             self.waking = nil
-            throw .problem(.slept)
+            // That the bus still lists it tells the person what to do: to plug it in again.
+            throw .problem(problem == .ghost ? .ghost : .slept)
         }
     }
 
