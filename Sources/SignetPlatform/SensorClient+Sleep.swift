@@ -10,6 +10,8 @@ internal import SignetPolicy
 extension SensorClient {
     /// Milliseconds for which a reader that was lost in a sleep is waited for; the field is attended to meanwhile.
     private static let wakingPatience = 4000
+    /// So many helpers may die meanwhile.
+    private static let deathLimit = 3
     /// Milliseconds between two looks for it.
     private static let wakingRest = 200
 
@@ -47,8 +49,7 @@ extension SensorClient {
                 guard try mayComeBack(error) else { throw error }
             }
             // A new helper looks with new eyes: one from before may miss what the bus found anew.
-            end()
-            try pause(SensorClient.wakingRest, beside: &watch)
+            try restAfterSleep(beside: &watch)
         }
     }
 
@@ -65,8 +66,17 @@ extension SensorClient {
             } catch {
                 guard try mayComeBack(error) else { throw error }
             }
-            end()
-            try pause(SensorClient.wakingRest, beside: &watch)
+            try restAfterSleep(beside: &watch)
+        }
+    }
+
+    /// Waits a moment with a new helper, which may have died of what the bus looks like by then.
+    private mutating func restAfterSleep<Watch: FieldWatch & ~Copyable>(
+        beside watch: inout Watch
+    ) throws(SensorStop) {
+        end()
+        do throws(SensorStop) { try pause(SensorClient.wakingRest, beside: &watch) } catch {
+            guard try mayComeBack(error) else { throw error }
         }
     }
 
@@ -81,8 +91,13 @@ extension SensorClient {
             return false
         case .noReader, .removed, .ghost, .timedOut, .stalled, .cancelIgnored, .faulty, .helperFailed:
             _ = hasSlept()
-            guard let waking else { return false }
-            if !waking.end.hasPassed { return true }
+            guard var waking else { return false }
+            if !waking.end.hasPassed {
+                // One that dies at once leaves nothing to wait with: a new one each time would keep a processor busy.
+                if problem == .helperFailed { waking.deaths += 1 }
+                self.waking = waking
+                return waking.deaths <= SensorClient.deathLimit
+            }
             self.waking = nil
             // That the bus still lists it tells the person what to do: to plug it in again.
             throw .problem(problem == .ghost ? .ghost : .slept)
@@ -95,5 +110,7 @@ extension SensorClient {
         let reader: ReaderIdentity?
         /// Until when it may come back.
         let end: Deadline
+        /// How many helpers have died since.
+        var deaths = 0
     }
 }
