@@ -126,6 +126,89 @@ extension SensorTests {
             }
         }
 
+        /// Catches the same at a reader of images, where the operation before lasts as long as the finger lies there: a finger
+        /// that stays is seen in a new try only once the person was asked to lift it.
+        @Test func aFingerThatStays() throws {
+            let stage = try Stage()
+            let identity = ReaderIdentity(driver: Array("virtual_image".utf8), device: Array("0".utf8))
+            let template = try #require(Self.imagePrint)
+            var helper = try HelperProcess(
+                path: Array(stage.virtual("FP_VIRTUAL_IMAGE").utf8), arguments: [],
+                packetLimit: SensorMessage.packetLimit)
+            try send(.begin(identity, path: []), to: &helper)
+            try send(.galleryPrint(template: 0..<template.count), template, to: &helper)
+            try send(.open, to: &helper)
+            #expect(try ending(of: &helper) == .opened(presence: [.host], others: []))
+            let reader = try #require(ImageReader(stage.socketPath))
+            // Fingers come and go when they are told to.
+            reader.send([-3, 0])
+            try send(.arm, to: &helper)
+            #expect(try helper.receive(within: 5000) { try? SensorEvent(decoding: $0) } == .armed)
+            reader.send([-4, 1])
+            reader.sendBlankImage()
+            // An image without a finger's lines is a retry, and belongs to a try.
+            #expect(try ending(of: &helper) == .retry(.general))
+            for expected in [true, false, false] {
+                try send(.arm, to: &helper)
+                try send(.cancel, to: &helper)
+                #expect(try ending(of: &helper) == .cancelled(fingerSeen: expected))
+            }
+            try send(.arm, to: &helper)
+            #expect(try ending(of: &helper) == .retry(.removeFinger))
+            for expected in [true, false] {
+                try send(.arm, to: &helper)
+                try send(.cancel, to: &helper)
+                #expect(try ending(of: &helper) == .cancelled(fingerSeen: expected))
+            }
+            reader.send([-4, 0])
+            try send(.arm, to: &helper)
+            #expect(try helper.receive(within: 5000) { try? SensorEvent(decoding: $0) } == .armed)
+            reader.send([-4, 1])
+            reader.sendBlankImage()
+            #expect(try ending(of: &helper) == .retry(.general))
+        }
+
+        /// A print of libfprint's virtual reader of images, with one minutia; the form is a GVariant (issbymsmsia{sv}v).
+        private static let imagePrint: [UInt8]? = {
+            var bytes: [UInt8] = Array("FP3".utf8) + [2, 0, 0, 0] + Array("virtual_image\00\0".utf8)
+            // Not on the reader, no finger, no names; 22 bytes so far without "FP3".
+            bytes += [0, 0] + [0, 0] + [0, 0, 0, 0x80] + [0, 0, 0, 0]
+            // At 32: one print of one minutia, (a(aiaiai)): three arrays of one number, two of them framed, all in frames.
+            bytes += [16, 0, 0, 0, 20, 0, 0, 0, 90, 0, 0, 0, 8, 4] + [14]
+            return bytes + [0] + Array("(a(aiaiai))".utf8) + [32, 22, 22, 20, 18]
+        }()
+
+        /// A client of libfprint's virtual reader of images: pairs of numbers, and images.
+        private final class ImageReader {
+            private let descriptor: Int32
+
+            init?(_ path: String) {
+                descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+                var address = sockaddr_un()
+                address.sun_family = sa_family_t(AF_UNIX)
+                withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8).prefix(107)) }
+                let connected = withUnsafePointer(to: &address) { pointer in
+                    pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                    }
+                }
+                if connected != 0 { return nil }
+            }
+
+            deinit { close(descriptor) }
+
+            func send(_ numbers: [Int32]) {
+                let bytes = numbers.withUnsafeBytes { Array($0) }
+                _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+            }
+
+            func sendBlankImage() {
+                send([128, 128])
+                let bytes = [UInt8](repeating: 255, count: 128 * 128)
+                _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+            }
+        }
+
         private func send(
             _ request: SensorRequest, _ template: [UInt8] = [], to helper: inout HelperProcess
         ) throws {
