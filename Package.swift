@@ -132,7 +132,9 @@ let package = Package(
             name: "CFprint", pkgConfig: "libfprint-2", providers: [.apt(["libfprint-2-dev", "libglib2.0-dev"])]),
         .target(name: "SignetHelper", dependencies: ["CPlatform"], swiftSettings: core),
         // How the reader helper gives up what it does not need; no part of what programs load.
-        .target(name: "CConfinement", cSettings: strictC, linkerSettings: [.linkedLibrary("seccomp")]),
+        .target(
+            name: "CConfinement", dependencies: ["CPlatform"], cSettings: strictC,
+            linkerSettings: [.linkedLibrary("seccomp")]),
         .executableTarget(
             name: "signet-sensor",
             dependencies: ["CFprint", "CConfinement", "CPlatform", "SignetHelper", "SignetRecords", "SignetPolicy"],

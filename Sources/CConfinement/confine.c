@@ -1,10 +1,9 @@
 #define _GNU_SOURCE
 #include "confinement.h"
+#include "cplatform_helper.h"
 
 #include <errno.h>
 #include <grp.h>
-#include <linux/capability.h>
-#include <linux/securebits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
@@ -16,11 +15,8 @@
 
 int signet_leave_root_groups(gid_t group) {
     if (geteuid() != 0) return 0;
-    // pam_cap(8) and systemd may have set SECBIT_NO_SETUID_FIXUP, with which capabilities outlive their user.
-    int bits = prctl(PR_GET_SECUREBITS, 0, 0, 0, 0), binding = SECBIT_KEEP_CAPS | SECBIT_NO_SETUID_FIXUP;
-    if (bits < 0) return -errno;
-    // The others stay, which may be locked.
-    if ((bits & binding) != 0 && prctl(PR_SET_SECUREBITS, bits & ~binding, 0, 0, 0) != 0) return -errno;
+    int failure = signet_unbind_capabilities();
+    if (failure != 0) return failure;
     return setgroups(0, NULL) != 0 || setresgid(group, group, group) != 0 ? -errno : 0;
 }
 
@@ -32,21 +28,6 @@ void signet_hide_files(void) {
     if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) != 0) return;
     for (size_t index = 0; index < sizeof hidden / sizeof *hidden; index++)
         (void)mount("none", hidden[index], "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,mode=0");
-}
-
-/// Whether all three of our groups are `group`, and there is no other.
-static int has_only(gid_t group) {
-    gid_t real, effective, saved;
-    if (getresgid(&real, &effective, &saved) != 0 || getgroups(0, NULL) != 0) return 0;
-    return real == group && effective == group && saved == group;
-}
-
-/// Whether this thread has a capability left, of which others could be made.
-static int has_capability(void) {
-    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
-    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
-    if (syscall(SYS_capget, &header, sets) != 0) return 1;
-    return (sets[0].effective | sets[0].permitted | sets[1].effective | sets[1].permitted) != 0;
 }
 
 /// The limits of a helper with an open reader, soft and hard; a lower one of the machine's stays.
@@ -86,10 +67,10 @@ int signet_confine_reader(uid_t user, gid_t group) {
     if (geteuid() == 0) {
         // glibc changes all threads (nptl(7)), each time by a signal to each of them that is waited for; the capabilities
         // go with the user (capabilities(7)).
-        if (!has_only(group) && (setgroups(0, NULL) != 0 || setresgid(group, group, group) != 0)) return -errno;
+        if (!signet_has_only_group(group) && (setgroups(0, NULL) != 0 || setresgid(group, group, group) != 0)) return -errno;
         if (setresuid(user, user, user) != 0) return -errno;
         // The bare system call, for this thread alone: it is only to fail.
-        if (user != 0 && (syscall(SYS_setuid, 0) == 0 || has_capability())) return -EPERM;
+        if (user != 0 && (syscall(SYS_setuid, 0) == 0 || signet_has_capability())) return -EPERM;
     }
     // Last, for a change of user sets it anew: no other process of this user may read our memory.
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return -errno;

@@ -14,24 +14,21 @@
 
 _Static_assert(SIGNET_POLLRDHUP == POLLRDHUP, "the number is the same on all machines but SPARC");
 
-/// Lets capabilities go with their user again: pam_cap(8) and systemd may have set bits with which they outlive it
-/// (capabilities(7)), and execve keeps those bits. 0 or -errno.
-static int unbind_capabilities(void) {
+int signet_unbind_capabilities(void) {
     int bits = prctl(PR_GET_SECUREBITS, 0, 0, 0, 0), binding = SECBIT_KEEP_CAPS | SECBIT_NO_SETUID_FIXUP;
     if (bits < 0) return -errno;
+    // The others stay, which may be locked.
     return (bits & binding) != 0 && prctl(PR_SET_SECUREBITS, bits & ~binding, 0, 0, 0) != 0 ? -errno : 0;
 }
 
-/// Whether this thread has a capability left, of which others could be made.
-static int has_capability(void) {
+int signet_has_capability(void) {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
     struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
     if (syscall(SYS_capget, &header, sets) != 0) return 1;
     return (sets[0].effective | sets[0].permitted | sets[1].effective | sets[1].permitted) != 0;
 }
 
-/// Whether all three of our groups are `group`, and there is no other.
-static int has_only(gid_t group) {
+int signet_has_only_group(gid_t group) {
     gid_t real, effective, saved;
     if (getresgid(&real, &effective, &saved) != 0 || getgroups(0, NULL) != 0) return 0;
     return real == group && effective == group && saved == group;
@@ -49,12 +46,12 @@ int signet_confine(uid_t user, gid_t group) {
     if (geteuid() == 0) {
         // glibc changes all threads (nptl(7)), each time by a signal to each of them that is waited for; the
         // capabilities go with the user (capabilities(7)).
-        if (!has_only(group) && (setgroups(0, NULL) != 0 || setresgid(group, group, group) != 0)) return -errno;
-        int failure = user != 0 ? unbind_capabilities() : 0;
+        if (!signet_has_only_group(group) && (setgroups(0, NULL) != 0 || setresgid(group, group, group) != 0)) return -errno;
+        int failure = user != 0 ? signet_unbind_capabilities() : 0;
         if (failure != 0) return failure;
         if (setresuid(user, user, user) != 0) return -errno;
         // The bare system call, for this thread alone: it is only to fail.
-        if (user != 0 && (syscall(SYS_setuid, 0) == 0 || has_capability())) return -EPERM;
+        if (user != 0 && (syscall(SYS_setuid, 0) == 0 || signet_has_capability())) return -EPERM;
     }
     // Last, for a change of user sets it anew: no other process of this user may read our memory.
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return -errno;

@@ -53,7 +53,8 @@ struct ModuleCall {
             configuration: loaded.configuration, userExists: account != nil, userName: name,
             pinAllowed: arguments.pinAllowed, terminal: person.hasTerminal, field: person.hasField,
             fingerClosure: closure(facts), lidClosed: facts.lidClosed)
-        return authenticate(request, person, context, account, caller: callerClass(facts, account))
+        let rest = request.field ? nil : account.map { ReaderRest(user: $0.uid, caller: facts.realUID) }
+        return authenticate(request, person, context, account, caller: callerClass(facts, account), rest)
     }
 
     /// Who asks: Signet at the terminal, the program, or nobody.
@@ -91,7 +92,7 @@ struct ModuleCall {
 
     private func authenticate(
         _ request: AuthenticationRequest, _ person: consuming PAMConversation, _ context: JournalContext,
-        _ account: Account?, caller: CallerClass
+        _ account: Account?, caller: CallerClass, _ rest: ReaderRest?
     ) -> Verdict {
         var opening: Result<MachineLedger<SyslogJournal>, StoreError>
         do throws(StoreError) {
@@ -106,8 +107,7 @@ struct ModuleCall {
         case .success(let ledger):
             let sensor = SensorClient(
                 helper: request.configuration.sensorHelper ?? SensorClient.standardHelper,
-                openSeconds: Int(request.configuration.readerTimeout),
-                rest: request.field ? nil : account.map { ReaderRest(user: $0.uid) })
+                openSeconds: Int(request.configuration.readerTimeout), rest: rest)
             var authentication = Authentication(request, ledger: ledger, sensor: sensor, person: person)
             return authentication.run()
         case .failure(let error):

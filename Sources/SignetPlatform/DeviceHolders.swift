@@ -6,24 +6,31 @@ package import SignetPolicy
 /// is opened or asked for it.
 package struct DeviceHolders {
     private let root: [UInt8]
+    /// So many descriptors of one process are looked at: who has a reader has few, and others may have half a million.
+    private static let descriptorLimit = 4096
 
     /// `root` is put before /sys and /proc, for tests.
     package init(root: [UInt8] = []) { self.root = root }
 
     /// Programs that have the reader at `place` open, each once, as people know them: "fprintd", "qemu on pts/3".
     ///
-    /// Empty where nobody has, and where the place is none of USB. The search ends after some milliseconds: a user with
-    /// many open files must not keep others waiting.
+    /// Empty where nobody has, and where the place has no device file. The search ends after some milliseconds: a user
+    /// with many open files must not keep others waiting.
     func holders(of place: ReaderPlace, within milliseconds: Int) -> [ReaderHolder] {
-        guard let file = deviceFile(of: place) else { return [] }
+        let files = deviceFiles(of: place)
+        if files.isEmpty { return [] }
         let deadline = Deadline(milliseconds: milliseconds)
         var found: [ReaderHolder] = []
         for name in SmallFile.names(in: path("/proc")) {
             guard let process = number(name[...]) else { continue }
             if deadline.hasPassed { break }
             let folder = path("/proc/") + name + KeyedHash.bytes(of: "/fd")
-            let holds = SmallFile.names(in: folder).contains { descriptor in
-                SmallFile.target(of: folder + [UInt8(ascii: "/")] + descriptor)?.elementsEqual(file) == true
+            let descriptors = SmallFile.names(in: folder, limit: DeviceHolders.descriptorLimit)
+            let holds = descriptors.contains { descriptor in
+                guard !deadline.hasPassed,
+                    let target = SmallFile.target(of: folder + [UInt8(ascii: "/")] + descriptor)
+                else { return false }
+                return files.contains { $0.elementsEqual(target) }
             }
             guard holds, let holder = ReaderHolder(process: Int32(clamping: process), root: root) else { continue }
             if !found.contains(where: { $0.words == holder.words }) { found.append(holder) }
@@ -32,7 +39,9 @@ package struct DeviceHolders {
     }
 
     /// Their names, for an administrator.
-    package func names(of place: ReaderPlace) -> [[UInt8]] { holders(of: place, within: 5000).map { $0.words } }
+    package func names(of place: ReaderPlace, within milliseconds: Int = 5000) -> [[UInt8]] {
+        holders(of: place, within: milliseconds).map { $0.words }
+    }
 
     /// Whether a program of that file name runs.
     package func runs(_ program: StaticString) -> Bool {
@@ -45,9 +54,49 @@ package struct DeviceHolders {
         }
     }
 
+    /// The device file of the reader that is there now: "/dev/bus/usb/003/004", "/dev/spidev0.0".
+    package func deviceFile(of place: ReaderPlace) -> [UInt8]? { deviceFiles(of: place).first }
+
+    /// All device files through which the reader is driven, its own first.
+    package func deviceFiles(of place: ReaderPlace) -> [[UInt8]] {
+        switch place.bus {
+        case .usb: usbFile(of: place).map { [$0] } ?? []
+        case .spi: spiFiles(of: place)
+        case .virtual, .other: []
+        }
+    }
+
+    // MARK: SPI
+
+    /// The chip's own, and that of the HID device through which it is woken, where it has one.
+    private func spiFiles(of place: ReaderPlace) -> [[UInt8]] {
+        guard let slash = place.path.lastIndex(of: UInt8(ascii: "/")) else { return [] }
+        let name = place.path[(slash + 1)...]
+        // "../../devices/pci0000:00/…/spi_master/spi0/spi-ELAN7001:00/spidev/spidev0.0"
+        guard name.starts(with: KeyedHash.bytes(of: "spidev")),
+            let target = SmallFile.target(of: path("/sys/class/spidev/") + name),
+            target.elementsEqual(KeyedHash.bytes(of: "../../devices/") + place.path)
+        else { return [] }
+        let own = KeyedHash.bytes(of: "/dev/") + name
+        return contains(place.path, KeyedHash.bytes(of: "/spi-ELAN")) ? [own] + wakers() : [own]
+    }
+
+    /// HID devices of Elan at I²C: libfprint's elanspi opens one of them beside its chip, and none is at another bus.
+    ///
+    /// They are known by their folders, "0018:04F3:3057.0001": bus (BUS_I2C of linux/input.h), vendor, product, number.
+    private func wakers() -> [[UInt8]] {
+        let devices = path("/sys/class/hidraw/")
+        return SmallFile.names(in: devices).filter { name in
+            guard let target = SmallFile.target(of: devices + name) else { return false }
+            return contains(target, KeyedHash.bytes(of: "/0018:04F3:"))
+        }.map { KeyedHash.bytes(of: "/dev/") + $0 }
+    }
+
+    // MARK: USB
+
     /// "/dev/bus/usb/003/004" of what is plugged in there now.
-    package func deviceFile(of place: ReaderPlace) -> [UInt8]? {
-        guard place.bus == .usb, let slash = place.path.lastIndex(of: UInt8(ascii: "/")) else { return nil }
+    private func usbFile(of place: ReaderPlace) -> [UInt8]? {
+        guard let slash = place.path.lastIndex(of: UInt8(ascii: "/")) else { return nil }
         let port = place.path[(slash + 1)...]
         let devices = path("/sys/bus/usb/devices/")
         for name in SmallFile.names(in: devices) {

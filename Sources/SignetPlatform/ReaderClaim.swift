@@ -100,7 +100,7 @@ struct ReaderHolder: Equatable {
     let words: [UInt8]
     /// Whether a signal or a debugger has stopped it.
     let isStopped: Bool
-    /// Whether its program lies below /usr: of another one the name could be anything, in somebody else's prompt.
+    /// Whether its program lies below our /usr: of another one the name could be anything, in somebody else's prompt.
     let isInstalled: Bool
 
     /// Looks at a process; nil where there is none that can be looked at.
@@ -117,10 +117,18 @@ struct ReaderHolder: Equatable {
                 name.map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }
             })
         else { return nil }
-        isInstalled = file.starts(with: "/usr/".utf8)
+        // In a user namespace of their own anybody may mount what they like over /usr (user_namespaces(7)).
+        isInstalled =
+            file.starts(with: "/usr/".utf8)
+            && ReaderHolder.userNamespace(folder) == ReaderHolder.userNamespace(root + Array("/proc/self".utf8))
         isStopped = stat.state == UInt8(ascii: "T") || stat.state == UInt8(ascii: "t")
         let terminal = stat.terminal.flatMap { ReaderHolder.terminal(UInt32(truncatingIfNeeded: $0)) }
         words = terminal.map { program + Array(" on ".utf8) + $0 } ?? program
+    }
+
+    /// "user:[4026531837]" (namespaces(7)); nil where it cannot be read, or the kernel has none.
+    private static func userNamespace(_ process: [UInt8]) -> [UInt8]? {
+        SmallFile.target(of: process + Array("/ns/user".utf8))
     }
 
     /// The name of the program's file: `comm` is what its starter called it, and would stand in somebody else's prompt.

@@ -4,7 +4,8 @@ package import SignetPolicy
 /// When a reader that has failed may be tried again by a program that asks by itself, such as a screen locker in a loop.
 ///
 /// A file for each user, in the folder of the claims: how often in a row a reader failed, when last, and how. A person
-/// who sits at a field never rests: the field waits for them, and no loop comes of it.
+/// who sits at a field never rests: the field waits for them, and no loop comes of it. What fails in somebody else's
+/// process (`su alice`) has a file of its own, so that nobody makes another person's reader rest.
 package struct ReaderRest: Sendable {
     private let folder: [UInt8]
     private let name: FileName?
@@ -12,6 +13,8 @@ package struct ReaderRest: Sendable {
     /// The first rest, and the longest, in milliseconds.
     static let first: Int64 = 1_000
     static let longest: Int64 = 30_000
+    /// Milliseconds without a failure after which the earlier ones are forgotten: a loop comes again in half a minute.
+    static let forgotten: Int64 = 300_000
 
     /// What is known of the failures.
     struct Failures: Equatable {
@@ -24,14 +27,18 @@ package struct ReaderRest: Sendable {
         /// Milliseconds for which nothing is tried after the last one: 1, 2, 4, … 30 seconds.
         var pause: Int64 { count == 0 ? 0 : min(longest, first << Int64(min(count - 1, 5))) }
 
+        /// How many failures in a row there were, for one that comes now; what is long ago has nothing to do with it.
+        func countBefore(failureAt now: Int64) -> UInt32 { now < last || now - last > forgotten ? 0 : count }
+
         /// Whether the rest is over; a clock that stands before the failure has begun anew.
         func areRested(at now: Int64) -> Bool { now < last || now - last >= pause }
     }
 
-    /// The user's rests, kept in `folder`.
-    package init(user: UInt32, in folder: [UInt8] = SensorClient.standardClaims) {
+    /// The rests of the user where `caller`, a real uid, asks, kept in `folder`; root's programs ask for the user.
+    package init(user: UInt32, caller: UInt32? = nil, in folder: [UInt8] = SensorClient.standardClaims) {
         self.folder = folder
-        name = FileName(Array("rest-\(user)".utf8))
+        let other = caller.flatMap { $0 == 0 || $0 == user ? nil : "-\($0)" } ?? ""
+        name = FileName(Array("rest-\(user)\(other)".utf8))
     }
 
     /// What the reader's problem was, while it rests; nil where it may be tried.
@@ -40,10 +47,12 @@ package struct ReaderRest: Sendable {
         return failures.problem
     }
 
-    /// The reader failed.
+    /// The reader failed; that it was lost while the machine slept is no failure of its own.
     package func failed(_ problem: ReaderProblem) {
-        let count = failures?.count ?? 0
-        write(Failures(count: count == UInt32.max ? count : count + 1, last: Deadline.now, problem: problem))
+        if problem == .slept { return }
+        let now = Deadline.now
+        let count = failures?.countBefore(failureAt: now) ?? 0
+        write(Failures(count: count == UInt32.max ? count : count + 1, last: now, problem: problem))
     }
 
     /// The reader did what it is there for.

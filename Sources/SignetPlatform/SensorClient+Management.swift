@@ -68,10 +68,11 @@ extension SensorClient {
         try send(.delete(index: index))
         switch try next(until: Deadline(seconds: SensorClient.deleteSeconds), watchingSignals: false) {
         case .event(.deleted): return
-        case .event(.failed(let problem)): throw problem
+        case .event(.failed(let problem)): throw cause(of: problem)
         case .deadline:
+            let cause = cause(of: .timedOut)
             abandon()
-            throw .timedOut
+            throw cause
         case .event, .field, .signal, .sleep: throw refuse()
         }
     }

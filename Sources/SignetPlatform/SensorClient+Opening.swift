@@ -12,10 +12,9 @@ extension SensorClient {
     package mutating func readers<Watch: FieldWatch & ~Copyable>(
         beside watch: inout Watch
     ) throws(SensorStop) -> [ReaderDescription] {
-        if let problem = rest?.problem {
-            isResting = true
-            throw .problem(problem)
-        }
+        let resting = rest?.problem
+        isResting = resting != nil
+        if let resting { throw .problem(resting) }
         do throws(SensorStop) {
             measureSleep()
             let found = try listingAfterSleep(beside: &watch)

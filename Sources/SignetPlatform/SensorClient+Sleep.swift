@@ -10,6 +10,8 @@ internal import SignetPolicy
 extension SensorClient {
     /// Milliseconds for which a reader that was lost in a sleep is waited for; the field is attended to meanwhile.
     private static let wakingPatience = 4000
+    /// So many helpers may die meanwhile.
+    private static let deathLimit = 3
     /// Milliseconds between two looks for it.
     private static let wakingRest = 200
 
@@ -35,9 +37,9 @@ extension SensorClient {
             do throws(SensorStop) {
                 let found = try listing(beside: &watch)
                 _ = hasSlept()
-                guard let waking, let reader = waking.reader, !found.contains(where: { $0.identity == reader }) else {
-                    return found
-                }
+                guard let waking else { return found }
+                let isBack = waking.reader.map { reader in found.contains { $0.identity == reader } } ?? !found.isEmpty
+                if isBack { return found }
                 if waking.end.hasPassed {
                     self.waking = nil
                     if found.isEmpty { throw SensorStop.problem(.slept) }
@@ -47,8 +49,7 @@ extension SensorClient {
                 guard try mayComeBack(error) else { throw error }
             }
             // A new helper looks with new eyes: one from before may miss what the bus found anew.
-            end()
-            try pause(SensorClient.wakingRest, beside: &watch)
+            try restAfterSleep(beside: &watch)
         }
     }
 
@@ -65,22 +66,41 @@ extension SensorClient {
             } catch {
                 guard try mayComeBack(error) else { throw error }
             }
-            end()
-            try pause(SensorClient.wakingRest, beside: &watch)
+            try restAfterSleep(beside: &watch)
+        }
+    }
+
+    /// Waits a moment with a new helper, which may have died of what the bus looks like by then.
+    private mutating func restAfterSleep<Watch: FieldWatch & ~Copyable>(
+        beside watch: inout Watch
+    ) throws(SensorStop) {
+        end()
+        do throws(SensorStop) { try pause(SensorClient.wakingRest, beside: &watch) } catch {
+            guard try mayComeBack(error) else { throw error }
         }
     }
 
     /// Whether the reader may only be waking up; where its time is over, the sleep is the reason.
+    ///
+    /// What has nothing to do with a sleep is told at once, and as what it is.
     private mutating func mayComeBack(_ stop: SensorStop) throws(SensorStop) -> Bool {
-        switch stop {
-        case .problem(.slept), .problem(.busy), .problem(.unsupported), .problem(.virtualRefused), .setAside:
+        guard case .problem(let problem) = stop else { return false }
+        switch problem {
+        case .slept, .busy, .tooHot, .notPermitted, .unsupported, .virtualRefused, .storageFull, .duplicate,
+            .printNotFound:
             return false
-        case .problem:
+        case .noReader, .removed, .ghost, .timedOut, .stalled, .cancelIgnored, .faulty, .helperFailed:
             _ = hasSlept()
-            guard let waking else { return false }
-            if !waking.end.hasPassed { return true }
+            guard var waking else { return false }
+            if !waking.end.hasPassed {
+                // One that dies at once leaves nothing to wait with: a new one each time would keep a processor busy.
+                if problem == .helperFailed { waking.deaths += 1 }
+                self.waking = waking
+                return waking.deaths <= SensorClient.deathLimit
+            }
             self.waking = nil
-            throw .problem(.slept)
+            // That the bus still lists it tells the person what to do: to plug it in again.
+            throw .problem(problem == .ghost ? .ghost : .slept)
         }
     }
 
@@ -90,5 +110,7 @@ extension SensorClient {
         let reader: ReaderIdentity?
         /// Until when it may come back.
         let end: Deadline
+        /// How many helpers have died since.
+        var deaths = 0
     }
 }

@@ -12,8 +12,10 @@ extension SensorClient {
 
     package mutating func arm<Watch: FieldWatch & ~Copyable>(beside watch: inout Watch) throws(ReaderProblem) {
         do throws(ReaderProblem) { try arming(beside: &watch) } catch {
-            rest?.failed(error)
-            throw error
+            // A helper or driver that the sleep has cut off may say, or not say, anything.
+            let cause = cause(of: error)
+            rest?.failed(cause)
+            throw cause
         }
     }
 
@@ -33,13 +35,11 @@ extension SensorClient {
         // Awaiting the touch will find the signal pending, and cancel.
         case .signal: phase = .armed(confirmed: false)
         case .event(.failed(let problem)):
-            let cause = cause(of: problem)
             end()
-            throw cause
+            throw problem
         case .deadline:
-            let cause = cause(of: .timedOut)
             abandon()
-            throw cause
+            throw .timedOut
         case .event, .sleep: throw refuse()
         }
     }

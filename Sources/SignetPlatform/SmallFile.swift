@@ -38,12 +38,14 @@ enum SmallFile {
     }
 
     /// The names in a folder; none where it cannot be read.
-    static func names(in path: [UInt8]) -> [[UInt8]] {
+    ///
+    /// Of more than `limit` there, one more than so many.
+    static func names(in path: [UInt8], limit: Int = .max) -> [[UInt8]] {
         // SAFETY: the path is terminated and outlives the call.
         let raw = unsafe signet_openat(
             AT_FDCWD, path.map { CChar(bitPattern: $0) } + [0], O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
         guard raw >= 0 else { return [] }
-        return names(in: FileDescriptor(owning: raw), limit: .max) ?? []
+        return names(in: FileDescriptor(owning: raw), limit: limit) ?? []
     }
 
     /// The names in an opened folder, one more than `limit` where there are more; nil where it cannot be read.

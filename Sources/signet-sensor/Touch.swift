@@ -140,11 +140,15 @@ extension Session {
         return false
     }
 
-    /// Takes the one request that may come before a try has begun.
+    /// Takes the one request that may come before the driver was asked for a finger.
+    ///
+    /// Since this `arm` nothing can have been compared: what still comes of the operation before counts for nothing. So a
+    /// new try has not begun, and is given back. One that goes on has compared a finger in an `arm` before, or was told
+    /// that one lay there, and says so: it stays charged.
     private func answerCancel() {
         guard let request = receive(), request != .close else { leave() }
         demand(request == .cancel)
-        channel.send(.cancelled(fingerSeen: true))
+        channel.send(.cancelled(fingerSeen: touch.fingerSeen))
         touch.goesOn = false
     }
 

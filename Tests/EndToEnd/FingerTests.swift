@@ -91,6 +91,7 @@ import Testing
             try wrongFinger(alice, first, refused: true)
             try wrongFinger(alice, first, refused: false)
             try first.waitForSecretPrompt(Offer.pin)
+            // The reader is closed; the kernel takes the helper's memory back in its own time.
             try SensorProcess.waitForNone(within: 1)
             try first.press("c")
             #expect(try first.ended().isRefused)
@@ -163,6 +164,19 @@ import Testing
             try terminal.waitForSecretPrompt(Offer.pin)
             try terminal.press("c")
             #expect(try terminal.finish(within: 3) != 0)
+        }
+    }
+
+    // Would catch a try that costs somebody something who gives up before the reader is asked for it.
+    @Test func controlCRightAfterAWrongFingerCostsNoSecondTry() throws {
+        try Enrolled.with { alice in
+            let terminal = try alice.sudo()
+            try alice.arm(terminal)
+            try alice.reader.scan("someone-else")
+            try terminal.waitFor(Offer.refused)
+            try terminal.press("c")
+            #expect(try terminal.ended().isRefused)
+            #expect(try alice.fingerFailures() == 1)
         }
     }
 

@@ -59,6 +59,29 @@ struct RecordedChipEndTests {
 
 /// Programs that ask again and again by themselves.
 @Suite(.serialized, .inWorld, .withProduct) struct RetryingReaderTests {
+    // Would catch somebody who runs `su alice` in a loop and so closes the finger path of alice's own screen lock.
+    @Test func nobodyMakesAnotherPersonsReaderRest() throws {
+        try Enrolled.with { alice in
+            let mallory = try User.fresh()
+            let rests = { (name: String) in access("/run/signet/rest-\(name)", F_OK) == 0 }
+            try File.replaced(alice.reader.folder + "/sensor", with: "#!/bin/sh\nexit 1\n", mode: 0o755) {
+                try Guarded.services(["su"], arguments: "prompt=conversation") {
+                    let terminal = try Terminal(
+                        ["sh", "-c", "echo | su \(alice.user.name) -c id; echo over"], as: mallory)
+                    try terminal.waitFor("over\r\n")
+                    _ = try terminal.finish()
+                    #expect(rests("\(alice.user.uid)-\(mallory.uid)"), "\(terminal.transcript)")
+                    #expect(!rests("\(alice.user.uid)"))
+                    let own = try Terminal(
+                        ["sh", "-c", "echo | su \(alice.user.name) -c id; echo over"], as: alice.user)
+                    try own.waitFor("over\r\n")
+                    _ = try own.finish()
+                    #expect(rests("\(alice.user.uid)"), "\(own.transcript)")
+                }
+            }
+        }
+    }
+
     // Would catch a program in a loop that starts a helper and writes a line to the journal each time, or that locks a finger out.
     @Test func aLoopBurnsNeitherReaderNorJournalNorCounters() throws {
         try Enrolled.with { alice in

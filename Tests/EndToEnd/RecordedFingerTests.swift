@@ -47,6 +47,57 @@ struct RecordedFingerTests {
         }
     }
 
+    // Would catch a deleted finger that still opens, that leaves its template in the record, or whose reader is armed all the same; and one
+    // that cannot be enrolled again.
+    @Test(arguments: ["aes3500", "nb1010"]) func aRecordedImageReaderForgets(_ name: String) throws {
+        try wholeLife(name)
+    }
+
+    // Would catch the same for readers whose recordings Debian's source package of libfprint carries.
+    @Test(
+        .enabled(
+            if: RecordedReader.hasFetched("elan"), "libfprint's recordings are not there; run scripts/fetch-recordings"),
+        arguments: ["elan", "vfs301", "vfs7552"])
+    func aFetchedImageReaderForgets(_ name: String) throws { try wholeLife(name) }
+
+    private func wholeLife(_ name: String) throws {
+        try RecordedReader(name).configured("readers = any") {
+            try Guarded.services(["sudo"]) {
+                let alice = try user()
+                func size() -> Int {
+                    var about = Glibc.stat()
+                    return lstat("/var/lib/signet/users/\(alice.uid)/prints", &about) == 0 ? Int(about.st_size) : 0
+                }
+                #expect(try enroll(alice, as: "right-index") == 0)
+                let terminal = try touchThroughSudo(alice)
+                #expect(try terminal.ended().isGranted, "\(terminal.transcript)")
+                let before = size()
+
+                let deleting = try Terminal(["signet", "delete", "right-index"], environment: environment(of: alice))
+                try deleting.waitForSecretPrompt("PIN: ")
+                try deleting.type(line: Enrolled.pin)
+                #expect(try deleting.finish(within: 30) == 0, "\(deleting.transcript)")
+                #expect(!deleting.transcript.contains("reader"), "\(deleting.transcript)")
+                let status = try Command.must("signet", "status", "--user", alice.name, "--json")
+                #expect(status.contains("\"fingers\": []") || status.contains("\"fingers\":[]"), "\(status)")
+                // A template of this reader has 900 bytes and more.
+                #expect(size() < before - 800, "\(before)")
+
+                // The replay would touch at once.
+                let sudo = try Terminal(["sudo", "-k", "id", "-u"], as: alice)
+                try sudo.waitForSecretPrompt(Offer.pin)
+                #expect(SensorProcess.all().isEmpty)
+                try sudo.type(line: Enrolled.pin)
+                #expect(try sudo.ended().isGranted, "\(sudo.transcript)")
+                #expect(!sudo.transcript.contains(Offer.touch), "\(sudo.transcript)")
+
+                #expect(try enroll(alice, as: "left-index") == 0)
+                let again = try touchThroughSudo(alice)
+                #expect(try again.ended().isGranted, "\(again.transcript)")
+            }
+        }
+    }
+
     // Would catch a print of another reader that is compared after all: libfprint's image drivers would say "match" for it.
     @Test func aPrintOfAnotherReaderIsNotAsked() throws {
         let alice = try user()

@@ -39,8 +39,12 @@ import Testing
         }
     }
 
-    private func holders(_ machine: CallerFactsTests.Machine, of place: ReaderPlace) -> [String] {
-        DeviceHolders(root: Array(machine.root.utf8)).names(of: place).map { String(decoding: $0, as: UTF8.self) }
+    private func holders(
+        _ machine: CallerFactsTests.Machine, of place: ReaderPlace, within milliseconds: Int = 5000
+    ) -> [String] {
+        DeviceHolders(root: Array(machine.root.utf8)).names(of: place, within: milliseconds).map {
+            String(decoding: $0, as: UTF8.self)
+        }
     }
 
     /// Catches the device of another bus, a name that only begins alike, and a program that is named twice.
@@ -77,5 +81,79 @@ import Testing
         #expect(DeviceHolders(root: Array(try machine().root.utf8)).deviceFile(of: place) == nil)
         let chip = ReaderPlace(bus: .spi, attachment: .fixed, path: self.place.path)
         #expect(DeviceHolders(root: Array(try machine().root.utf8)).deviceFile(of: chip) == nil)
+    }
+
+    /// Catches somebody who keeps others waiting by one process with very many descriptors.
+    @Test func aProcessWithManyDescriptors() throws {
+        let machine = try machine()
+        try run(machine, 20, "/usr/bin/many", opens: [])
+        let folder = "\(machine.root)/proc/20/fd"
+        for number in 0..<60_000 { symlink("/dev/null", "\(folder)/\(number)") }
+        let clock = ContinuousClock()
+        let took = clock.measure { #expect(holders(machine, of: place, within: 50).isEmpty) }
+        #expect(took < .milliseconds(300), "\(took)")
+    }
+
+    // MARK: SPI
+
+    private static let chip = "pci0000:00/0000:00:1e.2/pxa2xx-spi.3/spi_master/spi0/spi-ELAN7001:00/spidev/spidev0.0"
+    private static let waker = "pci0000:00/0000:00:15.1/i2c_designware.1/i2c-1/i2c-ELAN1300:00"
+
+    /// A machine with this chip at SPI, and a HID device of each of these names: bus, vendor, product, number.
+    private func machine(chip: String = chip, at name: String = "spidev0.0", hid: [String]) throws
+        -> CallerFactsTests.Machine
+    {
+        let machine = CallerFactsTests.Machine()
+        func link(_ kind: String, _ name: String, _ path: String) throws {
+            try machine.put("/sys/devices/\(path)/dev", "153:0\n")
+            let folder = "\(machine.root)/sys/class/\(kind)"
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(folder)/\(name)", withDestinationPath: "../../devices/\(path)")
+        }
+        try link("spidev", name, chip)
+        for (number, hid) in hid.enumerated() {
+            try link("hidraw", "hidraw\(number)", "\(Self.waker)/\(hid)/hidraw/hidraw\(number)")
+        }
+        return machine
+    }
+
+    /// Catches a chip at SPI that nobody ever has, whether by its own device file or by the one through which it is woken; and
+    /// whoever has another chip or another HID device.
+    @Test func whoHasAChipOpen() throws {
+        let machine = try machine(hid: ["0003:046D:C52B.0001", "0018:04F3:3057.0002", "0018:06CB:CD8C.0003"])
+        try run(machine, 20, "/usr/bin/spi", opens: ["/dev/null", "/dev/spidev0.0"])
+        try run(machine, 21, "/usr/libexec/fprintd", opens: ["/dev/spidev0.0", "/dev/hidraw1"])
+        try run(machine, 22, "/usr/bin/waker", opens: ["/dev/hidraw1"])
+        try run(
+            machine, 23, "/usr/bin/game", opens: ["/dev/hidraw0", "/dev/hidraw2", "/dev/hidraw10", "/dev/spidev0.1"])
+        let place = ReaderPlace(bus: .spi, attachment: .fixed, path: Array(Self.chip.utf8))
+        #expect(holders(machine, of: place).sorted() == ["fprintd", "spi", "waker"])
+        let device = DeviceHolders(root: Array(machine.root.utf8))
+        #expect(device.deviceFile(of: place) == Array("/dev/spidev0.0".utf8))
+        #expect(device.deviceFiles(of: place) == [Array("/dev/spidev0.0".utf8), Array("/dev/hidraw1".utf8)])
+    }
+
+    /// Catches a chip of another maker to which the touchpad's HID device is counted.
+    @Test func aChipThatIsWokenByNothing() throws {
+        let chip = Self.chip.replacingOccurrences(of: "ELAN7001", with: "FPC1011")
+        let machine = try machine(chip: chip, hid: ["0018:04F3:3057.0002"])
+        try run(machine, 22, "/usr/bin/waker", opens: ["/dev/hidraw0"])
+        let place = ReaderPlace(bus: .spi, attachment: .fixed, path: Array(chip.utf8))
+        #expect(holders(machine, of: place).isEmpty)
+        #expect(DeviceHolders(root: Array(machine.root.utf8)).deviceFile(of: place) == Array("/dev/spidev0.0".utf8))
+    }
+
+    /// Catches a path that leads to a device file although no such chip is there.
+    @Test(arguments: [
+        "", "spidev0.0", "/", "spidev/", "../../../dev/mem", "pci0000:00/spidev/spidev0.0",
+        "pci0000:00/0000:00:1e.2/pxa2xx-spi.3/spi_master/spi0/spi-ELAN7001:00/spidev/spidev0.1",
+        "pci0000:00/0000:00:1e.2/pxa2xx-spi.3/spi_master/spi0/spi-ELAN7001:00/spidev",
+    ]) func noSuchChip(path: String) throws {
+        let device = DeviceHolders(root: Array(try machine(hid: ["0018:04F3:3057.0001"]).root.utf8))
+        for bus in [ReaderBus.spi, .usb, .virtual, .other] {
+            let place = ReaderPlace(bus: bus, attachment: .fixed, path: Array(path.utf8))
+            #expect(device.deviceFiles(of: place).isEmpty)
+        }
     }
 }

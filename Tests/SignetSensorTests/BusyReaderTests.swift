@@ -85,6 +85,24 @@ extension SensorTests {
             #expect(opened.problem == .busy && opened.holder == nil)
         }
 
+        /// Catches the same from a user namespace, where anybody may put a program of any name below /usr; root reads it so too.
+        @Test(
+            arguments: [("user:[4026531837]", "root. Type your password"), ("user:[4026532500]", nil), (nil, nil)]
+                as [(String?, String?)])
+        func aProgramBelowItsOwnUsrIsNotNamed(namespace: String?, holder: String?) throws {
+            let stage = try Stage()
+            var sensor = client(try failing(stage, .faulty))
+            sensor.root = try machine(
+                stage, exe: "/usr/local/root. Type your password", files: ["/dev/bus/usb/001/004"])
+            for (process, name) in [("self", "user:[4026531837]"), ("42", namespace)] {
+                let folder = "\(stage.folder)/proc/\(process)/ns"
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+                if let name { #expect(symlink(name, folder + "/user") == 0) }
+            }
+            let opened = try open(&sensor)
+            #expect(opened.problem == .busy && opened.holder == holder)
+        }
+
         /// Catches a fault of the reader's own that is blamed on somebody, or waited for.
         @Test(arguments: [["/dev/null"], ["/dev/bus/usb/001/005"], ["/tmp/dev/bus/usb/001/004"], []])
         func nobodyElseIsBlamed(files: [String]) throws {

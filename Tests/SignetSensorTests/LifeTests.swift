@@ -125,6 +125,47 @@ extension SensorTests {
             #expect(rest.problem == nil)
         }
 
+        /// Catches somebody who makes another person's reader rest by failing at it in that person's name (`su alice`).
+        @Test func onlyTheOwnFailuresRest() throws {
+            let stage = try Stage()
+            let folder = Array((stage.folder + "/rests").utf8)
+            let alice = ReaderRest(user: 1000, in: folder)
+            ReaderRest(user: 1000, caller: 1001, in: folder).failed(.busy)
+            #expect(alice.problem == nil)
+            #expect(ReaderRest(user: 1000, caller: 1001, in: folder).problem == .busy)
+            #expect(ReaderRest(user: 1000, caller: 1002, in: folder).problem == nil)
+            #expect(ReaderRest(user: 1001, in: folder).problem == nil)
+            // Her own programs and the machine's are one: the locker of one desktop runs as her, that of another as root.
+            ReaderRest(user: 1000, caller: 0, in: folder).failed(.faulty)
+            #expect(alice.problem == .faulty)
+            #expect(ReaderRest(user: 1000, caller: 1000, in: folder).problem == .faulty)
+        }
+
+        /// Catches a reader that rests half a minute for one failure because it failed often on another day.
+        @Test func oldFailuresAreForgotten() {
+            let often = ReaderRest.Failures(count: 9, last: 1_000_000, problem: .busy)
+            #expect(often.countBefore(failureAt: 1_030_000) == 9)
+            #expect(often.countBefore(failureAt: 1_300_000) == 9)
+            #expect(often.countBefore(failureAt: 1_300_001) == 0)
+            #expect(often.countBefore(failureAt: 999_999) == 0, "the clock has begun anew")
+        }
+
+        /// Catches a failure that is kept from the journal because the reader rested when the same prompt looked before.
+        @Test func aRestEnds() throws {
+            let stage = try Stage()
+            let rest = ReaderRest(user: 1, in: Array((stage.folder + "/rests").utf8))
+            rest.failed(.busy)
+            let broken = try stage.script("exit 1", name: "broken")
+            var sensor = SensorClient(helper: Array(broken.utf8), openSeconds: 5, claims: nil, rest: rest)
+            #expect(throws: ReaderProblem.busy) { try sensor.readers() }
+            var isResting = sensor.isResting
+            #expect(isResting)
+            rest.succeeded()
+            #expect(throws: ReaderProblem.helperFailed) { try sensor.readers() }
+            isResting = sensor.isResting
+            #expect(!isResting)
+        }
+
         /// Catches a damaged file of rests that closes the reader for ever, or stops anything.
         @Test func whatCannotBeReadDoesNotRest() throws {
             let stage = try Stage()

@@ -135,6 +135,15 @@ extension SensorTests {
             typing.join()
         }
 
+        /// Catches a deletion that was cut off by a sleep and is told as the reader's fault.
+        @Test(arguments: [false, true]) func aDeletionThatIsCutOff(slept: Bool) throws {
+            let stage = try Stage()
+            var sensor = client(try stage.standIn(Self.opened + [.failed(.faulty)]))
+            try open(&sensor)
+            if slept { sensor.sleep = Self.slept }
+            #expect(throws: slept ? ReaderProblem.slept : .faulty) { try sensor.deleteFromReader(index: 0) }
+        }
+
         // MARK: Drivers
 
         /// Catches a driver that waits on when it is asked to stop: without a word, for long, or with a helper that stays.

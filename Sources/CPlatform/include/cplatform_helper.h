@@ -56,6 +56,16 @@ int signet_take_pending(int number);
 /// Takes off what is pending of CONT and WINCH.
 void signet_drop_notices(void);
 
+/// Lets capabilities go with their user again: pam_cap(8) and systemd may have set bits with which they outlive it
+/// (capabilities(7)), and execve keeps those bits. 0 or -errno.
+int signet_unbind_capabilities(void);
+
+/// Whether this thread has a capability left, of which others could be made; also where that can't be known.
+int signet_has_capability(void);
+
+/// Whether all three of our groups are `group`, and there is no other.
+int signet_has_only_group(gid_t group);
+
 /// Gives up what a helper does not need once its device is open: privileges by exec, core files, tracing, writing to
 /// files, and, where it is root, its user, groups and capabilities in favour of `user` and `group`. 0 or -errno.
 int signet_confine(uid_t user, gid_t group);

@@ -115,11 +115,18 @@ final class RecordedReader: StandInReader {
     /// Whether recordings can be replayed here.
     static let canReplay = recordings != nil && access("/usr/bin/umockdev-run", X_OK) == 0
 
+    /// What scripts/fetch-recordings gets, and whether this one of it is there.
+    static let fetched = World.packageRoot + "/.build-recordings/libfprint"
+    static func hasFetched(_ name: String) -> Bool {
+        canReplay && access("\(fetched)/\(name)/capture.ioctl", R_OK) == 0
+    }
+
     /// Starts the replay of an ioctl recording, such as `aes3500`; `edited` may put the device elsewhere under /sys.
     init(_ name: String, edited edit: (String) -> String = { $0 }) throws {
         guard let recordings = RecordedReader.recordings else { throw HarnessError("there are no recordings") }
         folder = try World.scratchFolder()
-        let source = "\(recordings)/\(name)"
+        let isBeside = access("\(recordings)/\(name)", R_OK) == 0
+        let source = "\(isBeside ? recordings : RecordedReader.fetched)/\(name)"
         guard let line = try File.read("\(source)/capture.ioctl").split(separator: "\n").first,
             line.hasPrefix("@DEV ")
         else { throw HarnessError("\(name) is no ioctl recording") }
@@ -143,6 +150,8 @@ final class RecordedReader: StandInReader {
         let values = try File.read("\(folder)/testbed").split(separator: "\n").map(String.init)
         guard values.count == 2 else { throw HarnessError("umockdev-run set no variables") }
         variables = [("UMOCKDEV_DIR", values[0]), ("LD_PRELOAD", values[1])]
+        // libfprint's elan leaves out what its recording does not have.
+        if !isBeside { variables.append(("FP_DEVICE_EMULATION", "1")) }
     }
 
     deinit {
