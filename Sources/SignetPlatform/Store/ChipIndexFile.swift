@@ -5,6 +5,10 @@ package import SignetRecords
 internal import SignetSecrets
 
 // The file `chips`, sealed as the store's own: one for all users, replaced as a whole under a lock of its own.
+//
+// That lock comes after a user's, and nobody who has it waits for any other lock: records are replaced as a whole and read
+// without their users' locks, so that two can never wait for each other. An authentication does not take it at all: it
+// reads the file. What it may wait for is its user's lock, which a change of the prints holds meanwhile; hence `nestedWaitLimit`.
 
 extension UserStore {
     package mutating func loadChipIndex() throws(StoreError) -> ChipIndex { try ChipIndexFile.read(in: root, sealer) }
@@ -50,6 +54,8 @@ extension UserStore {
     }
 
     private borrowing func lockIndex() throws(StoreError) -> FileLock {
+        var timing = timing
+        if heldFolder != nil { timing.waitLimit = min(timing.waitLimit, timing.nestedWaitLimit) }
         let lock = try FileLock(.chipsLock, in: root, timing: timing)
         // As under the user's lock: whoever opened the store before a migration must not go on under the old key.
         if let stamp, (try? StoreStamp(root)) != stamp { throw .busy }
@@ -103,8 +109,9 @@ extension UserStore {
                 var entries: [ChipIndex.Entry] = []
                 for print in try PrintsRecord(decoding: bytes).entries where print.onReader {
                     let handle = bytes.extracting(print.template)
-                    guard handle.count <= ChipIndex.Entry.handleLimit, let digest = HandleDigest.of(handle: handle)
-                    else { continue }
+                    guard handle.count <= ChipIndex.Entry.handleLimit else { continue }
+                    // As of a record that cannot be read, everything that is known of the user's stays.
+                    guard let digest = HandleDigest.of(handle: handle) else { throw .malformed }
                     entries.append(
                         ChipIndex.Entry(
                             uid: uid, isLoose: false, reader: print.reader, digest: digest,
