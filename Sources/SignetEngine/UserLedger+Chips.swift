@@ -73,8 +73,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
 
     /// All that the user has in readers' memories is loose before the record goes.
     mutating func announceChipsWithoutRecord() {
-        let uid = store.uid
-        changeIndex { $0.loosen(allOf: uid) }
+        do throws(StoreError) { try store.loosenChipIndex() } catch { tellOfIndex(error) }
     }
 
     /// After a record was written: the index says of the user what the record says.
