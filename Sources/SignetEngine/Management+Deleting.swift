@@ -100,7 +100,9 @@ where
     ) throws(ManagementRefusal) -> [ReaderPlace] {
         let present = try presentReaders().filter { $0.identity == reader }
         guard let first = present.first else { throw .reader(.noReader) }
-        if let approved, let known = present.first(where: { $0.place.isSamePort(as: approved) }) { return [known.place] }
+        if let approved, let known = present.first(where: { $0.place.isSamePort(as: approved) }) {
+            return [known.place]
+        }
         let trust = ledger.trust
         let trusted = present.filter { trust.distrust($0.place, approved: nil, onChip: false) == nil }
         guard trusted.isEmpty else { return trusted.map(\.place) }
