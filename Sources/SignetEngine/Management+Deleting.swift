@@ -105,7 +105,7 @@ where
         }
         let trust = ledger.trust
         let trusted = present.filter { trust.distrust($0.place, approved: nil, onChip: false) == nil }
-        guard trusted.isEmpty else { return trusted.map(\.place) }
+        guard trusted.isEmpty else { return trusted.map { $0.place } }
         throw .readerNotTrusted(trust.distrust(first.place, approved: nil, onChip: false) ?? .unplaced)
     }
 

@@ -199,7 +199,7 @@ extension UserStatus {
 
     /// The one finger whose print lies in a reader's memory; nil where several do.
     private var onlyFingerOnReaders: Finger? {
-        let onReaders = fingers.filter(\.onReader)
+        let onReaders = fingers.filter { $0.onReader }
         return onReaders.count == 1 ? onReaders.first?.finger : nil
     }
 }

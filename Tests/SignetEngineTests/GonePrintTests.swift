@@ -47,6 +47,7 @@ import Testing
         #expect(prompt(machine, missing: false).person.met.last == .prompt(.pin(because: closed)))
         #expect(status(machine).fingerClosure == closed)
         #expect(status(machine).attention == [.printsGone(1, nil)])
+        #expect(machine.process().enroll(3, [.right], touches: []).refusal == .activateFirst(closed))
         let single = try self.machine([.onChip])
         _ = prompt(single, missing: true)
         #expect(status(single).attention == [.printsGone(1, Finger(number: 7))])
