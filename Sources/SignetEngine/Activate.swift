@@ -10,7 +10,9 @@ package struct Activated: Equatable, Sendable {
     package let prints: Int
     /// How many other readers' prints still wait for their own activation.
     package let readersLeft: Int
-    /// How many prints of nobody's here lie in the reader's memory, which the user approved to be there.
+    /// Fingers whose prints the reader's memory has no more, which stay enrolled until they are deleted.
+    package var gone: [Finger] = []
+    /// How many foreign prints lie in the reader's memory, which the user approved to be there.
     package var foreignPrints = 0
 }
 
@@ -31,14 +33,21 @@ where
             let set = try management.prints()
             let waiting = try management.unapproved(set)
             let session = try management.openForActivation(readers, set, waiting)
+            let gone = set.missing(session)
+            // No touch could match.
+            if gone.count == session.gallery.count { throw management.nothingToTouch(gone) }
             let index = try management.touch(session, .activate, on: &screen)
             let prints = try management.approve(session, index, key: key)
             management.done(.approved(prints: prints))
             return Activated(
                 reader: session.reader, prints: prints,
-                readersLeft: waiting.count { $0 != session.reader },
+                readersLeft: waiting.count { $0 != session.reader }, gone: gone,
                 foreignPrints: management.ledger.strangers(among: session.others)?.count ?? 0)
         }
+    }
+
+    private func nothingToTouch(_ gone: [Finger]) -> ManagementRefusal {
+        .goneFromReader(gone, keptElsewhere: request.configuration.enrollmentSource == .fprintd)
     }
 
     /// Without any print there is nothing to touch for; the PIN alone says that it is well so.
@@ -106,5 +115,17 @@ where
             try management.onLedger { (ledger) throws(LedgerFailure) in try ledger.deactivate() }
             management.done(.deactivated)
         }
+    }
+}
+
+extension EnrollmentSet {
+    /// The fingers of the session's gallery whose prints its reader does not have.
+    fileprivate borrowing func missing(_ session: ReaderSession) -> [Finger] {
+        var fingers: [Finger] = []
+        for (position, index) in session.gallery.enumerated()
+        where session.presence[position] == .missing && entries.indices.contains(index) {
+            fingers.append(entries[index].finger)
+        }
+        return fingers
     }
 }

@@ -50,9 +50,9 @@ where
         // An approved reader at an outside port lies beside the closed machine; else nobody need be asked to touch.
         if request.lidClosed, state.identity.approvals.allSatisfy({ $0.place.mayBeInside }) { return .lidClosed }
         // Prints that cannot be read close the finger path; the PIN still works (rule 11).
-        guard let set = ledger.readablePrints() else { return .notApproved }
+        guard let set = ledger.readablePrints() else { return .printsUnusable }
         if state.identity.approvals.isEmpty && set.entries.isEmpty { return .notEnrolled }
-        if let counters = try ledger.countersClose(state.attempts) { return counters }
+        if let counters = try ledger.countersClose(state.attempts) { return try ledger.explained(counters, state, set) }
         // Approved prints that are gone altogether leave a reader that only the approval names.
         var readers = set.readers()
         for approval in state.identity.approvals where !readers.contains(approval.reader) {

@@ -16,7 +16,7 @@ where
         }
         if let known = records.take() { return try openReader(known.state, known.set) }
         guard let state = try ledger.load() else { return .unusable(damaged: true) }
-        guard let set = ledger.readablePrints() else { return .fingerClosed(.notApproved) }
+        guard let set = ledger.readablePrints() else { return .fingerClosed(.printsUnusable) }
         return try openReader(state, set)
     }
 

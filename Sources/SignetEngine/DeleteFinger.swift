@@ -12,8 +12,8 @@ package enum FingerSelection: Equatable, Sendable {
 package struct FingersDeleted: Equatable, Sendable {
     /// Each print's finger, in the order of enrollment.
     package let fingers: [Finger]
-    /// Prints that still lie in a reader's memory, which nothing matches any more.
-    package let leftOnReader: Int
+    /// Prints that still lie in a reader's memory, where nothing matches them any more: for each reader each reason.
+    package let left: [PrintsLeft]
     /// How many prints the user has now.
     package let remaining: Int
     /// Whether what remains is approved still.
@@ -37,12 +37,12 @@ where
             _ = try management.state()
             try management.requireOwnPrints()
             if selection == .all, try management.discardUnreadablePrints() {
-                return FingersDeleted(fingers: [], leftOnReader: 0, remaining: 0, approved: false, unreadable: true)
+                return FingersDeleted(fingers: [], left: [], remaining: 0, approved: false, unreadable: true)
             }
             let readers = try management.readers(of: selection)
             let key = try management.keyForChange()
             var fingers: [Finger] = []
-            var left = 0
+            var left: [PrintsLeft] = []
             // One reader at a time: each has an approval of its own.
             for reader in readers {
                 let done = try management.delete(selection, on: reader, key: key)
@@ -52,7 +52,7 @@ where
             let remaining = try management.prints().entries.count
             let approved = try management.isApproved()
             return FingersDeleted(
-                fingers: fingers, leftOnReader: left, remaining: remaining, approved: approved && remaining > 0)
+                fingers: fingers, left: left, remaining: remaining, approved: approved && remaining > 0)
         }
     }
 
@@ -84,10 +84,12 @@ where
     /// a change that nobody made.
     private mutating func delete(
         _ selection: FingerSelection, on reader: ReaderIdentity, key: borrowing SecretBytes?
-    ) throws(ManagementRefusal) -> (fingers: [Finger], left: Int) {
+    ) throws(ManagementRefusal) -> (fingers: [Finger], left: [PrintsLeft]) {
         let before = try prints()
         let doomed = before.indices(of: selection, on: reader)
         guard let after = before.removing(doomed) else { throw .ledger(.unavailable) }
+        // The approval may go with the last print.
+        let approved = try state().identity.approvals.first { $0.reader == reader }?.place
         let session: ReaderSession?
         // Borrowed noncopyable optionals are looked into by switch.
         switch key {
@@ -99,7 +101,13 @@ where
         }
         let fingers = doomed.map { before.entries[$0].finger }
         for finger in fingers { done(.fingerDeleted(finger)) }
-        return (fingers, deleteFromReader(before, doomed.filter { before.entries[$0].onReader }, reader))
+        let onChip = doomed.filter { before.entries[$0].onReader }
+        if onChip.isEmpty { return (fingers, []) }
+        let forgotten = deleteFromMemory(of: reader, approved: approved, before, onChip) {
+            (_) throws(ManagementRefusal) in onChip
+        }
+        for index in forgotten.deleted + forgotten.gone { ledger.forgetChipPrint(before, index) }
+        return (fingers, forgotten.left)
     }
 
     /// What remains on the reader, each print where it was when it was approved: the reader need not be plugged in.
@@ -123,27 +131,6 @@ where
                 reader: reader, place: approval.place, gallery: gallery, presence: presence,
                 others: approval.others, generation: after.generation)
         } catch { throw .ledger(error) }
-    }
-
-    /// Answers how many could not be deleted.
-    private mutating func deleteFromReader(
-        _ set: borrowing EnrollmentSet, _ indices: [Int], _ reader: ReaderIdentity
-    ) -> Int {
-        if indices.isEmpty { return 0 }
-        // Wherever it is: a false reader that only says so leaves a print on the true one that matches for nobody.
-        do throws(ManagementRefusal) { _ = try open(reader, at: .nowhere, set, indices) } catch { return indices.count }
-        var left = 0
-        for position in indices.indices {
-            do throws(ReaderProblem) { try sensor.deleteFromReader(index: position) } catch {
-                if error != .printNotFound {
-                    left += 1
-                    continue
-                }
-            }
-            ledger.forgetChipPrint(set, indices[position])
-        }
-        sensor.close()
-        return left
     }
 
     /// Whether each reader's prints carry a valid approval.

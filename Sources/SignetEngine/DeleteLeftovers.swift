@@ -1,4 +1,4 @@
-package import SignetPolicy
+internal import SignetPolicy
 package import SignetRecords
 internal import SignetSecrets
 
@@ -8,15 +8,8 @@ package struct LeftoversDeleted: Equatable, Sendable {
     package var deleted = 0
     /// Prints that were not there any more.
     package var gone = 0
-    /// Prints that stay, with the reader and why.
-    package var left: [(reader: ReaderIdentity, prints: Int, why: ReaderProblem)] = []
-
-    package static func == (one: LeftoversDeleted, other: LeftoversDeleted) -> Bool {
-        one.deleted == other.deleted && one.gone == other.gone
-            && one.left.elementsEqual(other.left) {
-                $0.reader == $1.reader && $0.prints == $1.prints && $0.why == $1.why
-            }
-    }
+    /// Prints that stay: for each reader each reason.
+    package var left: [PrintsLeft] = []
 }
 
 extension Management
@@ -55,47 +48,22 @@ where
     private mutating func delete(
         _ entries: [ChipIndex.Entry], from reader: ReaderIdentity, _ outcome: inout LeftoversDeleted
     ) {
-        let presence: [PrintPresence]
-        let leftovers: [ChipIndex.Entry]
-        do throws(ManagementRefusal) {
-            guard let set = EnrollmentSet(handles: entries) else { throw .ledger(.unavailable) }
-            presence = try open(reader, at: .nowhere, set, Array(entries.indices)).presence
-            // While the reader is open nobody else has it, so that what is in no record now stays in none. (A finger that is
-            // enrolled at this very moment and waits for its last touch may be taken; its enrolment then fails.)
-            leftovers = try surveyed(mending: false).leftovers
-        } catch {
-            sensor.close()
-            var why = ReaderProblem.faulty
-            if case .reader(let problem) = error { why = problem }
-            outcome.left.append((reader, entries.count, why))
+        guard let set = EnrollmentSet(handles: entries) else {
+            outcome.left.append(
+                PrintsLeft(reader: reader, prints: entries.count, why: .problem(.faulty, holder: nil)))
             return
         }
-        var gone: [ChipIndex.Entry] = []
-        var left = 0
-        var why = ReaderProblem.faulty
-        for (position, entry) in entries.enumerated() where leftovers.contains(entry) {
-            if presence[position] == .missing {
-                outcome.gone += 1
-                gone.append(entry)
-                continue
-            }
-            do throws(ReaderProblem) {
-                try sensor.deleteFromReader(index: position)
-                outcome.deleted += 1
-                gone.append(entry)
-            } catch {
-                if error == .printNotFound {
-                    outcome.gone += 1
-                    gone.append(entry)
-                } else {
-                    left += 1
-                    why = error
-                }
-            }
+        // While the reader is open nobody else has it, so that what is in no record now stays in none. (A finger that is
+        // enrolled at this very moment and waits for its last touch may be taken; its enrolment then fails.)
+        let forgotten = deleteFromMemory(of: reader, approved: nil, set, Array(entries.indices)) {
+            (management) throws(ManagementRefusal) in
+            let leftovers = try management.surveyed(mending: false).leftovers
+            return entries.indices.filter { leftovers.contains(entries[$0]) }
         }
-        sensor.close()
-        ledger.forget(gone)
-        if left > 0 { outcome.left.append((reader, left, why)) }
+        outcome.deleted += forgotten.deleted.count
+        outcome.gone += forgotten.gone.count
+        outcome.left += forgotten.left
+        ledger.forget((forgotten.deleted + forgotten.gone).map { entries[$0] })
     }
 }
 

@@ -95,7 +95,7 @@ where
         _ set: borrowing EnrollmentSet, _ session: ReaderSession
     ) throws(ManagementRefusal) {
         let state = try state()
-        let closure: FingerClosure?
+        var closure: FingerClosure?
         do throws(LedgerFailure) {
             closure =
                 try ledger.review(state, set, on: session.reader, presence: session)
@@ -104,7 +104,10 @@ where
                     onChip: set.liesOnChip(session.reader)
                 ).map { .readerNotTrusted($0) }
             try ledger.noteForeignPrints(session, state)
-            if let closure { try ledger.rememberChange(closure) }
+            if let found = closure {
+                try ledger.rememberChange(found)
+                closure = try ledger.explained(found, state, set)
+            }
         } catch { throw .ledger(error) }
         if let closure, closure != .notEnrolled { throw .activateFirst(closure) }
     }

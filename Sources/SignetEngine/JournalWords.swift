@@ -90,6 +90,7 @@ extension JournalLine {
         case .noTerminal: add(key, "no_terminal")
         case .notEnrolled: add(key, "not_enrolled")
         case .notApproved: add(key, "not_approved")
+        case .printsUnusable: add(key, "prints_unusable")
         case .enrollmentChanged(let change):
             add(key, "enrollment_changed")
             add("added", number: Int(change.added))

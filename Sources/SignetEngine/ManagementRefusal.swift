@@ -48,6 +48,8 @@ package enum ManagementRefusal: Error, Equatable, Sendable {
     case nothingToImport
     /// There are prints to import, but the reader that made them is not at hand.
     case readersOfPrintsMissing
+    /// The reader's memory has none of the prints any more: these fingers, and whether fprintd keeps what is said of them.
+    case goneFromReader([Finger], keptElsewhere: Bool)
     /// The PIN goes last: so many prints are there still.
     case printsLeft(Int)
 }

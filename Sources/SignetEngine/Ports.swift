@@ -87,11 +87,15 @@ package protocol RecordStore: ~Copyable {
     /// Whose records these are.
     var uid: UInt32 { get }
     /// The index of prints in readers' memories; `fault(.chips, .missing)` where there is none.
+    ///
+    /// Where prints are kept elsewhere it has those of all of Signet's users that are there now.
     mutating func loadChipIndex() throws(StoreError) -> ChipIndex
     /// Changes the index under its own lock, which is taken after the user's; durable when it returns.
     ///
-    /// One that cannot be read is first made anew from all users' records.
+    /// One that cannot be read is first made anew from all users' records. Nothing is changed where prints are kept elsewhere.
     mutating func changeChipIndex(_ change: (inout ChipIndex) -> Void) throws(StoreError)
+    /// Makes all of the user's entries loose, wherever prints are kept: the records go.
+    mutating func loosenChipIndex() throws(StoreError)
     /// Compares the index with all users' records, and writes it anew where it does not fit and `mending`.
     mutating func surveyChipIndex(mending: Bool) throws(StoreError) -> ChipSurvey
 }

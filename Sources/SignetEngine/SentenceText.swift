@@ -48,8 +48,10 @@ extension Prompt {
         case .readerNotTrusted(let distrust): distrust.sentence + " " + typeYourPIN
         case .notApproved:
             "Your fingerprints are not switched on yet. Type your PIN; then run \"sudo signet activate\": "
+        case .printsUnusable:
+            SentenceParts.printsUnusable + " Type your PIN; an administrator can look with \"signet doctor\": "
         case .enrollmentChanged(let change):
-            SentenceParts.changed(change) + " Type your PIN; then run \"sudo signet activate\": "
+            SentenceParts.changed(change) + " Type your PIN; then run \"\(SentenceParts.remedy(change))\": "
         case .foreignPrints:
             SentenceParts.foreignPrints + " Type your PIN; then run \"sudo signet activate\": "
         case .biometryLockout(let limit):
@@ -130,7 +132,9 @@ extension Notice {
         case .noTerminal: "There is no terminal on which to ask for a touch."
         case .notEnrolled: "No finger is enrolled. Enrol one with \"sudo signet enroll\"."
         case .notApproved: "Your fingerprints are not switched on yet. Run \"sudo signet activate\"."
-        case .enrollmentChanged(let change): SentenceParts.changed(change) + " Run \"sudo signet activate\"."
+        case .printsUnusable: SentenceParts.printsUnusable + " An administrator can look with \"signet doctor\"."
+        case .enrollmentChanged(let change):
+            SentenceParts.changed(change) + " Run \"\(SentenceParts.remedy(change))\"."
         case .foreignPrints: SentenceParts.foreignPrints + " Run \"sudo signet activate\"."
         case .biometryLockout(let limit): SentenceParts.locked(limit) + " Your PIN switches it on again."
         case .pinRequiredAfterBoot: "Your PIN is needed once after start-up. Then touch the reader."
@@ -175,6 +179,11 @@ extension RecordTrouble {
 private enum SentenceParts {
     /// The sentence of a change: "Your fingerprints were changed (1 added, 2 removed)".
     static func changed(_ change: EnrollmentChange) -> String {
+        if change.isOfReadersAlone {
+            return change.gone == 1
+                ? "A fingerprint of yours is gone from the reader's memory."
+                : "\(change.gone) fingerprints of yours are gone from the reader's memory."
+        }
         var counts = ""
         if change.added > 0 { counts = "\(change.added) added" }
         if change.removed > 0 { counts += (change.added > 0 ? ", " : "") + "\(change.removed) removed" }
@@ -182,7 +191,13 @@ private enum SentenceParts {
             ? "Your fingerprints were changed." : "Your fingerprints were changed (\(counts))."
     }
 
-    static let foreignPrints = "Somebody else's fingerprints were added to the reader's memory."
+    /// The command that mends a change: what is gone from a reader's memory is deleted, or enrolled anew after that.
+    static func remedy(_ change: EnrollmentChange) -> String {
+        change.isOfReadersAlone ? "sudo signet delete FINGER" : "sudo signet activate"
+    }
+
+    static let printsUnusable = "Your fingerprints cannot be read."
+    static let foreignPrints = "Foreign fingerprints were added to the reader's memory."
 
     static func locked(_ limit: UInt8) -> String {
         "Fingerprint is off after \(limit) failed \(limit == 1 ? "try" : "tries")."

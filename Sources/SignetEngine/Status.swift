@@ -102,7 +102,9 @@ package enum Attention: Equatable, Sendable {
     case notSetUp
     case pinDisabled
     case enrollmentChanged(EnrollmentChange)
-    /// So many prints of others came into a reader's memory since the user approved.
+    /// So many prints are enrolled still and gone from the reader's memory; of one finger, where it can only be that.
+    case printsGone(Int, Finger?)
+    /// So many foreign prints came into a reader's memory since the user approved.
     case foreignPrints(Int)
     /// Fingers are enrolled, and nobody approved them with the PIN.
     case notApproved
@@ -140,7 +142,7 @@ package struct UserStatus: Equatable, Sendable {
     package var pin: PINFact?
     package var lockout: LockoutFact?
     package var recovery: RecoveryFact = .none
-    /// How many prints of others came into a reader's memory since the user approved, as it was last seen.
+    /// How many foreign prints came into a reader's memory since the user approved, as it was last seen.
     package var foreignPrints = 0
     package var enclave: EnclaveFact?
     /// Whether the PIN waits for the TPM's half, or still has one that the machine does without by now.
@@ -166,8 +168,11 @@ package struct UserStatus: Equatable, Sendable {
         var found: [Attention] = []
         if lockout?.pin == .disabled { found.append(.pinDisabled) }
         switch fingerClosure {
+        case .enrollmentChanged(let change) where change.isOfReadersAlone:
+            found.append(.printsGone(Int(change.gone), onlyFingerOnReaders))
         case .enrollmentChanged(let change): found.append(.enrollmentChanged(change))
         case .notApproved: found.append(.notApproved)
+        case .printsUnusable: found.append(.recordFaulty(.prints, .damaged))
         default: break
         }
         if isReaderMoved { found.append(.readerMoved) }
@@ -190,6 +195,12 @@ extension UserStatus {
     private var isReaderExchanged: Bool {
         guard case .present(let present) = readers, !present.isEmpty, !fingers.isEmpty else { return false }
         return !fingers.contains { finger in present.contains { $0.identity == finger.reader } }
+    }
+
+    /// The one finger whose print lies in a reader's memory; nil where several do.
+    private var onlyFingerOnReaders: Finger? {
+        let onReaders = fingers.filter { $0.onReader }
+        return onReaders.count == 1 ? onReaders.first?.finger : nil
     }
 }
 
@@ -240,7 +251,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             status.recovery = .ready(madeAt: identity.recoveryMadeAt, lockout: lockout(of: attempts.recovery, at: now))
         }
         // Prints that cannot be read close the finger path only: what the PIN needs is told above.
-        status.fingerClosure = .notApproved
+        status.fingerClosure = .printsUnusable
         let set = try store.loadPrints()
         status.fingers = set.entries.map { entry in
             FingerFact(
@@ -250,8 +261,9 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         status.isReaderMoved = isMoved(identity, status.readers)
         do throws(LedgerFailure) {
             let state = UserState(identity: identity, attempts: attempts)
-            status.fingerClosure = try closure(
+            let closure = try closure(
                 state, set, at: now, fingersAllowed: fingersAllowed, readers: status.readers)
+            status.fingerClosure = if let closure { try explained(closure, state, set) } else { nil }
         } catch {
             status.record = .faulty(.prints, .damaged)
         }

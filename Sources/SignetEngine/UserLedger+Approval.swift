@@ -24,7 +24,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         for (position, index) in gallery.enumerated() {
             let digest: Digest
             // A print that cannot be read is none that was approved: fingers close, and the PIN still works (rule 11).
-            do throws(LedgerFailure) { digest = try printDigest(set, index) } catch { return .notApproved }
+            do throws(LedgerFailure) { digest = try printDigest(set, index) } catch { return .printsUnusable }
             let approved = approval.prints.first { $0.digest == digest }
             let place = session.map { $0.presence[position] } ?? approved?.presence ?? .host
             present.append(ApprovedPrint(digest: digest, presence: place))
@@ -35,7 +35,8 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             let risen = foreignPrints(among: session.others, beyond: approval.others)
             return risen > 0 ? .foreignPrints(risen) : nil
         }
-        return .enrollmentChanged(EnrollmentChange(from: approval.prints, to: present))
+        let change = EnrollmentChange(from: approval.prints, to: present)
+        return .enrollmentChanged(keepsPrintsItself ? change : change.recorded)
     }
 
     /// What closed the finger path until the user activates it again.
@@ -176,9 +177,14 @@ extension EnrollmentChange {
     package init(from approved: [ApprovedPrint], to present: [ApprovedPrint]) {
         var added = 0
         var removed = 0
+        var gone = 0
         for print in present where !approved.contains(where: { $0.digest == print.digest }) { added += 1 }
         for print in approved
+        where print.presence != .missing
+            && present.contains(where: { $0.digest == print.digest && $0.presence == .missing })
+        { gone += 1 }
+        for print in approved
         where !present.contains(where: { $0.digest == print.digest && $0.presence != .missing }) { removed += 1 }
-        self.init(added: UInt8(min(added, 255)), removed: UInt8(min(removed, 255)))
+        self.init(added: UInt8(min(added, 255)), removed: UInt8(min(removed, 255)), gone: UInt8(min(gone, 255)))
     }
 }

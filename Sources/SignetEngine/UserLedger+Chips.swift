@@ -45,8 +45,12 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     mutating func announceChips(
         from before: borrowing EnrollmentSet, to after: borrowing EnrollmentSet
     ) -> Bool {
-        let old = chipEntries(of: before)
-        let new = chipEntries(of: after)
+        guard let old = chipEntries(of: before), let new = chipEntries(of: after) else {
+            // Which of them move nobody can say now: none of the user's must be called nobody's, wherever it ends up.
+            let uid = store.uid
+            changeIndex { $0.loosen(allOf: uid) }
+            return true
+        }
         let moving =
             old.filter { print in !new.contains { $0.digest == print.digest } }
             + new.filter { print in !old.contains { $0.digest == print.digest } }
@@ -57,28 +61,38 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
 
     /// A print has just come into a reader's memory, and no record has it yet.
     package mutating func announceChipPrint(_ print: borrowing EnrolledPrint) {
-        guard print.onReader, let entry = chipEntry(print.reader, print.template) else { return }
-        changeIndex { $0.loosen([entry]) }
+        guard print.onReader else { return }
+        let handle = print.template.withBytes { bytes in ChipIndex.Entry.copy(bytes) }
+        do throws(VaultError) {
+            guard let entry = try chipEntry(print.reader, handle) else { return }
+            changeIndex { $0.loosen([entry]) }
+        } catch {
+            _ = failed(error)
+        }
     }
 
     /// All that the user has in readers' memories is loose before the record goes.
     mutating func announceChipsWithoutRecord() {
-        let uid = store.uid
-        changeIndex { $0.loosen(allOf: uid) }
+        do throws(StoreError) { try store.loosenChipIndex() } catch { tellOfIndex(error) }
     }
 
     /// After a record was written: the index says of the user what the record says.
+    ///
+    /// Where that cannot be told now the index stays as it is: an entry that is taken out makes a print nobody's.
     package mutating func settleChips() {
-        guard let set = readablePrints() else { return }
-        let kept = chipEntries(of: set)
+        guard let set = readablePrints(), let kept = chipEntries(of: set) else { return }
         let uid = store.uid
         changeIndex { $0.settle(uid, kept) }
     }
 
     /// The print at `index` has left its reader's memory.
     package mutating func forgetChipPrint(_ set: borrowing EnrollmentSet, _ index: Int) {
-        guard let entry = chipEntry(set, index) else { return }
-        changeIndex { $0.remove(entry.uid, entry.digest) }
+        do throws(VaultError) {
+            guard let entry = try chipEntry(set, index) else { return }
+            changeIndex { $0.remove(entry.uid, entry.digest) }
+        } catch {
+            _ = failed(error)
+        }
     }
 
     mutating func forget(_ leftovers: [ChipIndex.Entry]) {
@@ -92,40 +106,46 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
 
     // MARK: Entries
 
-    private mutating func chipEntries(of set: borrowing EnrollmentSet) -> [ChipIndex.Entry] {
+    /// Those of a set; nil where the vault could not say which, which the journal is told.
+    private mutating func chipEntries(of set: borrowing EnrollmentSet) -> [ChipIndex.Entry]? {
         var entries: [ChipIndex.Entry] = []
-        for index in 0..<set.entries.count {
-            if let entry = chipEntry(set, index) { entries.append(entry) }
-        }
-        return entries
-    }
-
-    /// nil for a print on the host, and for one that cannot be read.
-    private mutating func chipEntry(_ set: borrowing EnrollmentSet, _ index: Int) -> ChipIndex.Entry? {
-        let entry = set.entries[index]
-        guard entry.onReader,
-            let handle = set.withTemplate(of: entry, { template in SecretBytes(copying: template) })
-        else { return nil }
-        return chipEntry(entry.reader, handle)
-    }
-
-    private mutating func chipEntry(_ reader: ReaderIdentity, _ handle: borrowing SecretBytes) -> ChipIndex.Entry? {
-        guard handle.count <= ChipIndex.Entry.handleLimit,
-            var identity = SecretBytes(count: handle.count + PrintTemplate.identityOverhead)
-        else { return nil }
-        let length = handle.withBytes { template in
-            identity.withMutableBytes { target in PrintTemplate.writeIdentity(of: template, into: &target) }
-        }
-        guard let length else { return nil }
-        identity.truncate(to: length)
         do throws(VaultError) {
-            let digest = try identity.withBytes { (bytes) throws(VaultError) in try vault.handleDigest(of: bytes) }
-            // A chip's handle is a name and no finger, so that it may lie in an array.
-            let name = handle.withBytes { bytes in (0..<bytes.count).map { bytes[$0] } }
-            return ChipIndex.Entry(uid: store.uid, isLoose: false, reader: reader, digest: digest, handle: name)
+            for index in 0..<set.entries.count {
+                if let entry = try chipEntry(set, index) { entries.append(entry) }
+            }
+            return entries
         } catch {
             _ = failed(error)
             return nil
         }
+    }
+
+    /// nil for a print on the host, and for one that cannot be read.
+    private mutating func chipEntry(
+        _ set: borrowing EnrollmentSet, _ index: Int
+    ) throws(VaultError) -> ChipIndex.Entry? {
+        let entry = set.entries[index]
+        guard entry.onReader else { return nil }
+        return try chipEntry(entry.reader, set.withTemplate(of: entry) { bytes in ChipIndex.Entry.copy(bytes) })
+    }
+
+    /// nil for what is no print in libfprint's form.
+    private mutating func chipEntry(
+        _ reader: ReaderIdentity, _ handle: [UInt8]?
+    ) throws(VaultError) -> ChipIndex.Entry? {
+        guard let handle else { return nil }
+        var identity = [UInt8](repeating: 0, count: handle.count + PrintTemplate.identityOverhead)
+        var target = identity.mutableSpan
+        guard let length = PrintTemplate.writeIdentity(of: handle.span, into: &target) else { return nil }
+        let digest = try vault.handleDigest(of: identity.span.extracting(0..<length))
+        return ChipIndex.Entry(uid: store.uid, isLoose: false, reader: reader, digest: digest, handle: handle)
+    }
+}
+
+extension ChipIndex.Entry {
+    /// A chip's handle is a name and nothing of a finger, so that it may lie in an array; nil where it is too long for one.
+    fileprivate static func copy(_ handle: Span<UInt8>) -> [UInt8]? {
+        guard handle.count <= handleLimit else { return nil }
+        return (0..<handle.count).map { handle[$0] }
     }
 }

@@ -128,7 +128,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     /// Remembers a change for good, so that a set that goes back stays closed (rule 5); the lock must be held.
     mutating func close(_ state: inout UserState, _ closure: FingerClosure) throws(LedgerFailure) -> FingerClosure {
         if case .enrollmentChanged(let change) = closure, state.attempts.change == nil {
-            state.attempts.change = change
+            state.attempts.change = change.recorded
             try save(state.attempts)
         }
         if case .foreignPrints(let count) = closure, count > state.attempts.foreignPrints {
@@ -138,8 +138,10 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         return closure
     }
 
-    /// Tells the journal of prints of others that came into a reader's memory, once for each that came, and remembers it
+    /// Tells the journal of foreign prints that came into a reader's memory, once for each that came, and remembers it
     /// for `status`; where the configuration wants it, what is remembered closes the path.
+    ///
+    /// The counters have a number and no names: one that takes the place of another that came since is not told again.
     package mutating func noteForeignPrints(_ session: ReaderSession, _ state: UserState) throws(LedgerFailure) {
         guard let approval = state.identity.approval(of: session.reader, generation: session.generation) else { return }
         let risen = foreignPrints(among: session.others, beyond: approval.others)

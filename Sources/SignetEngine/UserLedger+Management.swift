@@ -175,7 +175,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         if movesChips { settleChips() }
     }
 
-    /// How many prints of others are still new to the user once `session` is approved.
+    /// How many foreign prints are still new to the user once `session` is approved.
     private mutating func foreignPrintsLeft(by session: ReaderSession?, _ state: UserState) -> UInt8 {
         let seen = state.attempts.foreignPrints
         guard let session, seen > 0 else { return seen }
@@ -208,7 +208,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             state.attempts.generation = set.generation
             try ledger.saveCounting(&state)
             count = session.gallery.count
-            // Prints that fprintd enrolled are known by this, and an index that was lost is made anew.
+            // An index that was lost is made anew.
             if set.liesOnChip(session.reader) { ledger.settleChips() }
         }
         return count

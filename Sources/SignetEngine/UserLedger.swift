@@ -54,6 +54,8 @@ package struct UserLedger<
     package let caller: CallerClass
     /// Which readers are believed for where they are.
     package let trust: ReaderTrust
+    /// Whether the prints are Signet's own, to be deleted by its commands.
+    let keepsPrintsItself: Bool
     /// The charge of a secret that is being compared; it ends with the hold of the lock.
     var openCharge: OpenCharge?
     /// The wrappings that were opened; a new PIN is stored only while the one that was proven is still the record's.
@@ -92,6 +94,7 @@ package struct UserLedger<
         self.cost = configuration.keyDerivationCost
         self.caller = caller
         self.trust = ReaderTrust(configuration)
+        self.keepsPrintsItself = configuration.enrollmentSource == .signet
     }
 
     // MARK: Reading

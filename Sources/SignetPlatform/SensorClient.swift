@@ -1,6 +1,6 @@
 internal import CPlatform
 internal import SignetEngine
-internal import SignetPolicy
+package import SignetPolicy
 internal import SignetRecords
 internal import SignetSecrets
 
@@ -25,7 +25,7 @@ package struct SensorClient: ~Copyable {
     var presence: [PrintPresence] = []
     var identity: ReaderIdentity?
     /// The one that was open last.
-    var lastOpened: ReaderIdentity?
+    package internal(set) var lastOpened: ReaderIdentity?
     /// The template of an `enrolled` that has just come.
     var template: SecretBytes?
     /// A finger was seen since the try began; stays through retries, which belong to the same try.

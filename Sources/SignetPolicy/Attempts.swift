@@ -58,11 +58,22 @@ package struct FingerFailures: Equatable, Sendable {
 package struct EnrollmentChange: Equatable, Sendable {
     package let added: UInt8
     package let removed: UInt8
+    /// How many of those that were removed are enrolled still, and gone from their reader's memory alone.
+    ///
+    /// It is what a look at reader and records told; no record has it.
+    package let gone: UInt8
 
-    package init(added: UInt8, removed: UInt8) {
+    package init(added: UInt8, removed: UInt8, gone: UInt8 = 0) {
         self.added = added
         self.removed = removed
+        self.gone = gone
     }
+
+    /// The same without what no record has.
+    package var recorded: EnrollmentChange { EnrollmentChange(added: added, removed: removed) }
+
+    /// Whether nothing else happened: then deleting those prints mends it.
+    package var isOfReadersAlone: Bool { gone > 0 && added == 0 && removed == gone }
 }
 
 /// All counters of one user, as they stand on disk.

@@ -7,8 +7,10 @@ package enum FingerClosure: Equatable, Sendable {
     case notEnrolled
     /// Prints are there, but no approval was ever made for this reader.
     case notApproved
+    /// What is kept of the prints cannot be read.
+    case printsUnusable
     case enrollmentChanged(EnrollmentChange)
-    /// So many prints of others, or 255 and more, came into the reader's memory since the user approved.
+    /// So many foreign prints, or 255 and more, came into the reader's memory since the user approved.
     case foreignPrints(UInt8)
     /// `limit` consecutive failures; the PIN re-opens it.
     case biometryLockout(limit: UInt8)

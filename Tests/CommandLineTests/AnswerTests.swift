@@ -53,7 +53,11 @@ import Testing
         (.timedOut, .no), (.nobodyToAsk, .no), (.ledger(.recordUnusable), .stateDamaged),
         (.ledger(.unavailable), .busy), (.ledger(.full), .busy), (.ledger(.readOnly), .busy),
         (.ledger(.changedMeanwhile), .busy), (.reader(.noReader), .readerNotAvailable),
-        (.reader(.tooHot), .readerNotAvailable), (.activateFirst(.notApproved), .no), (.biometryLockout, .lockedOut),
+        (.reader(.tooHot), .readerNotAvailable), (.activateFirst(.notApproved), .no),
+        (.activateFirst(.printsUnusable), .stateDamaged),
+        (.activateFirst(.enrollmentChanged(EnrollmentChange(added: 0, removed: 1, gone: 1))), .no),
+        (.goneFromReader([Finger.all[0]], keptElsewhere: false), .no),
+        (.biometryLockout, .lockedOut),
         (.duplicate(of: nil), .no), (.tooManyPrints, .no), (.notConfirmed, .no), (.notEnrolled, .no),
         (.printsLeft(1), .no),
     ])
@@ -71,6 +75,49 @@ import Testing
     /// Catches the reader's sentence in the form of a prompt.
     @Test func theReaderIsMissedInLowerCase() {
         #expect(Failure(.noReader).message == "no reader was found")
+    }
+
+    /// Catches what is the matter cut short, and advice for the prompt in the message.
+    @Test func whatIsTheMatterIsWhole() {
+        for problem in (1...17).compactMap({ ReaderProblem(rawValue: $0) }) {
+            let message = Failure(problem).message
+            #expect(problem.sentence.dropFirst().hasPrefix(message.dropFirst() + "."), "\(message)")
+            #expect(message == problem.words && PrintsLeft.Cause.problem(problem, holder: nil).words == message)
+        }
+        #expect(Failure(.ghost).message == "the reader is listed and no longer there")
+    }
+
+    /// Catches a deletion that leaves a print and does not say why, or who has the reader.
+    @Test func whatStaysIsExplained() {
+        let reader = ReaderIdentity(driver: Array("elanmoc".utf8), device: [0x30])
+        let left = [
+            PrintsLeft(reader: reader, prints: 1, why: .problem(.busy, holder: Array("fprintd.service".utf8))),
+            PrintsLeft(reader: reader, prints: 2, why: .notTrusted(.outside)),
+        ]
+        let finger = Finger.all[0]
+        let deleted = FingersDeleted(fingers: [finger], left: left, remaining: 0, approved: false)
+        let text = DeleteAnswer.text(of: deleted, alice, leftovers: 3)
+        #expect(text.contains("where nothing matches now: the reader is in use by fprintd.service.\n"), "\(text)")
+        #expect(text.contains("2 could not be deleted") && text.contains("at an outside port"), "\(text)")
+        let answer = DeleteAnswer(deleted, alice, leftovers: 3)
+        #expect(answer.leftOnReader == 3 && answer.leftBecause == ["reader_busy", "reader_outside"])
+        var outcome = LeftoversDeleted()
+        outcome.left = left
+        #expect(Leftovers.text(of: outcome).contains("elanmoc: 1 print; the reader is in use by fprintd.service.\n"))
+    }
+
+    /// Catches a print that is gone and is not offered for deletion, or for the wrong program's.
+    @Test func whatIsGoneIsOffered() {
+        let fingers = [Finger.all[0], Finger.all[1]]
+        let own = Failure(.goneFromReader(fingers, keptElsewhere: false), byAdmin)
+        #expect(own.hint?.contains("sudo signet delete \(fingers[0].argument) --user") == true, "\(own)")
+        #expect(Failure(.goneFromReader(fingers, keptElsewhere: true), alice).hint?.contains("fprintd-delete") == true)
+        let first = Failure(.activateFirst(.enrollmentChanged(EnrollmentChange(added: 0, removed: 1, gone: 1))), alice)
+        #expect(first.message == "1 of your fingerprints is gone from the reader's memory")
+        #expect(first.hint?.contains("sudo signet delete FINGER") == true, "\(first)")
+        let text = GonePrints.text([fingers[0]], "", keptElsewhere: false)
+        #expect(text.contains("gone from the reader's memory"), "\(text)")
+        #expect(text.hasSuffix("\(fingers[0].argument)\".\n"), "\(text)")
     }
 
     /// Catches finger names that people or fprintd's users type and that are not understood, and others that are.

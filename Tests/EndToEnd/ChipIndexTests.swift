@@ -51,7 +51,7 @@ import Testing
             let table = try Terminal(["signet", "readers"], environment: bob.asUser)
             try alice.fill(chip: chip + ["carols", "stranger"])
             #expect(try table.finish(within: 20) == 0)
-            #expect(table.transcript.contains("1 yours, 2 of others, 1 foreign"), "\(table.transcript)")
+            #expect(table.transcript.contains("1 yours, 2 other users', 1 foreign"), "\(table.transcript)")
             // One that lists the readers, and one that opens the chip.
             #expect(try File.read(starts) == "start\nstart\n")
         }

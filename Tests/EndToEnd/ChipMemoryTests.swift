@@ -4,7 +4,7 @@ import Testing
 /// What else lies in a reader's memory: prints of others, what a cut deletion leaves, and what fills it.
 @Suite(.serialized, .inWorld, .withProduct) struct ChipMemoryTests {
     private static let left = "left-index"
-    private static let others = "Somebody else's fingerprints were added to the reader's memory."
+    private static let others = "Foreign fingerprints were added to the reader's memory."
 
     // Would catch a finger that another system enrolled on the chip and that lets its owner in, beside the user's own or in
     // the place of it, and a rise that is told at each prompt.
@@ -18,7 +18,7 @@ import Testing
             #expect(try alice.acceptsFinger(chip: memory))
             #expect(journal.lines.count { $0.contains("event=foreign_prints") } == told)
             let status = try alice.signet("status").output
-            #expect(status.contains("1 print of others came into the reader's memory"), "\(status)")
+            #expect(status.contains("1 foreign print came into the reader's memory"), "\(status)")
         }
     }
 

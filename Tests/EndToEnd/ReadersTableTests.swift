@@ -14,7 +14,8 @@ import Testing
             #expect(try table.finish(within: 20) == 0)
             let said = table.transcript
             #expect(said.contains("1 yours, 1 foreign"), "\(said)")
-            #expect(said.contains("1 print is gone from its memory"), "\(said)")
+            #expect(said.contains("a print is gone from its memory"), "\(said)")
+            #expect(said.contains("sudo signet delete right-index --user \(alice.user.name)"), "\(said)")
             #expect(said.contains("chip, lists") && said.contains("nobody"), "\(said)")
 
             let bob = try alice.another(finger: nil)
@@ -22,6 +23,24 @@ import Testing
             #expect(
                 others.output.contains("\"your_prints\":0") && others.output.contains("\"others_prints\":1"),
                 "\(others.output)")
+        }
+    }
+
+    // Would catch a deletion that leaves a print on the chip and does not say who has the reader, or says so for ever.
+    @Test func whoKeepsAPrintOnTheChip() throws {
+        try Enrolled.with(.storage) { alice in
+            try alice.forgetOthers()
+            let terminal = try alice.sudo()
+            try alice.arm(terminal)
+            let deletion = try alice.signet("delete", "right-index", byAdministrator: true)
+            #expect(deletion.code == 0 && deletion.output.contains("in use by sudo on pts/"), "\(deletion)")
+            let leftovers = try Command.run(["signet", "delete", "--leftovers"])
+            #expect(leftovers.code == 5 && leftovers.output.contains("in use by sudo on pts/"), "\(leftovers)")
+            try terminal.type(line: Enrolled.pin)
+            #expect(try terminal.ended().isGranted, "\(terminal.transcript)")
+            // A new process of the virtual reader starts with an empty memory.
+            let free = try Command.run(["signet", "delete", "--leftovers"])
+            #expect(free.code == 0 && free.output.contains("Not there any more: 1 print."), "\(free)")
         }
     }
 

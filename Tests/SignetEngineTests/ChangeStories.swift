@@ -13,11 +13,14 @@ enum ChangeStories {
 
     /// A change that is noticed before anybody is asked to touch; the PIN lets in, the finger stays closed.
     private static func noticed(
-        _ name: String, added: UInt8, removed: UInt8, _ change: @escaping @Sendable (Machine) throws -> Void
+        _ name: String, added: UInt8, removed: UInt8, gone: UInt8 = 0,
+        _ change: @escaping @Sendable (Machine) throws -> Void
     ) -> Story {
         Story(
             name: name, prepare: change, answers: [.right], touches: [.matched(index: 0)], outcome: .granted(.pin),
-            met: [.prompt(.pin(because: .enrollmentChanged(EnrollmentChange(added: added, removed: removed))))],
+            met: [
+                .prompt(.pin(because: .enrollmentChanged(EnrollmentChange(added: added, removed: removed, gone: gone))))
+            ],
             after: { machine, actor in
                 #expect(actor.sensor.arms == 0)
                 #expect(machine.change == EnrollmentChange(added: added, removed: removed))
@@ -129,7 +132,7 @@ enum ChangeStories {
                 actor.once(at: .awaitTouch) { machine.disk.prints?.templates[0] = 0 }
             }, outcome: .refused(.cancelled),
             met: [
-                .prompt(.pinOrTouch), .notice(.touchTheReader), .prompt(.pin(because: .notApproved)),
+                .prompt(.pinOrTouch), .notice(.touchTheReader), .prompt(.pin(because: .printsUnusable)),
             ], after: { machine, _ in #expect(machine.attempts.finger.count == 1) }),
     ]
 
@@ -173,12 +176,12 @@ enum ChangeStories {
             meanwhile: { $1.sensor.presence = [0: .missing] }, outcome: .granted(.pin),
             met: [
                 .prompt(.pinOrTouch),
-                .prompt(.pin(because: .enrollmentChanged(EnrollmentChange(added: 0, removed: 1)))),
+                .prompt(.pin(because: .enrollmentChanged(EnrollmentChange(added: 0, removed: 1, gone: 1)))),
             ],
             after: { machine, actor in
                 #expect(actor.sensor.arms == 0 && machine.change == EnrollmentChange(added: 0, removed: 1))
             }),
-        noticed("back on the chip", added: 0, removed: 1) {
+        noticed("back on the chip", added: 0, removed: 1, gone: 1) {
             $0.readers = [.of(.chip, keepsPrints: true)]
             try $0.setUp(prints: [.onChip])
             let actor = $0.process()

@@ -218,4 +218,28 @@ import Testing
         #expect(actor.journalHas(.management(.leftoversDeleted(prints: 2), byAdministrator: false)))
         #expect(bob.disk.chips.index?.entries.map(\.uid) == [1001])
     }
+
+    /// Catches a shortage that takes a user's prints out of the index, so that they are called foreign, or deletes a leftover's
+    /// name with it.
+    @Test func aShortageMakesNoPrintForeign() throws {
+        let finger = try #require(Finger(number: 2))
+        for nth in [Int?.none] + (1...6).map(Optional.some) {
+            let alice = try machine([.onChip, Self.second])
+            let bob = try machine([Self.bobs], uid: 1001, beside: alice)
+            bob.configuration.foreignPrints = .close
+            let all = listed(alice)
+            let short = delete(alice, .finger(finger)) {
+                $0.process.faults = [(.handleDigest, nth), (.deleteFromReader, nil)]
+            }
+            #expect(alice.disk.prints?.entries.count == 1, "\(short.person.met)")
+            #expect(Outcome(authenticate(bob, beside: all, [.enter]).0) == .granted(.finger), "call \(nth ?? 0)")
+            let activating = alice.process()
+            activating.process.faults = [(.handleDigest, nth)]
+            _ = activating.run([.right], touches: [.matched(index: 0)]) {
+                (tasks, screen) throws(ManagementRefusal) in try tasks.activate(on: &screen)
+            }
+            #expect(Outcome(authenticate(bob, beside: all, [.enter]).0) == .granted(.finger), "call \(nth ?? 0)")
+            #expect(deleteLeftovers(bob).1.sensor.deleted == [0], "call \(nth ?? 0)")
+        }
+    }
 }

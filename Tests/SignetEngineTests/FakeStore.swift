@@ -282,6 +282,10 @@ final class FakeStore: RecordStore {
         try writing(.changeChips) { disk.chips.change(change) }
     }
 
+    func loosenChipIndex() throws(StoreError) {
+        try writing(.changeChips) { disk.chips.change { $0.loosen(allOf: disk.uid) } }
+    }
+
     func surveyChipIndex(mending: Bool) throws(StoreError) -> ChipSurvey {
         try readable(.chips, .surveyChips)
         return disk.chips.survey(mending: mending)

@@ -219,7 +219,7 @@ import Testing
         try machine.setUp(prints: two())
         let finger = try #require(index)
         let deleted = machine.process().run([.types(Machine.pin)], delete(.finger(finger)))
-        #expect(deleted.outcome == FingersDeleted(fingers: [finger], leftOnReader: 0, remaining: 1, approved: true))
+        #expect(deleted.outcome == FingersDeleted(fingers: [finger], left: [], remaining: 1, approved: true))
         let actor = machine.process()
         guard case .granted = actor.authenticate([.enter], touches: [.matched(index: 0)]) else {
             Issue.record("what remains does not count")
@@ -238,7 +238,7 @@ import Testing
         let actor = machine.process()
         let finger = try #require(index)
         let deleted = actor.run([.types(Machine.pin)], delete(.finger(finger)))
-        #expect(deleted.outcome?.approved == true && deleted.outcome?.leftOnReader == 0)
+        #expect(deleted.outcome?.approved == true && deleted.outcome?.left == [])
         let calls = actor.process.calls
         let record = try #require(calls.firstIndex(of: .savePrints))
         let chip = try #require(calls.firstIndex(of: .deleteFromReader))
@@ -246,7 +246,7 @@ import Testing
         let away = machine.process()
         away.sensor.present = []
         let rest = away.run([.types(Machine.pin)], delete(.all))
-        #expect(rest.outcome?.leftOnReader == 1 && rest.outcome?.remaining == 0)
+        #expect(rest.outcome?.left.map(\.prints) == [1] && rest.outcome?.remaining == 0)
     }
 
     /// Catches a kill, wherever it comes, after which a print on the chip matches for the user without being in the record that the

@@ -260,7 +260,7 @@ enum PINStories {
             prepare: {
                 try $0.setUp()
                 $0.disk.damage = [(.prints, .damaged)]
-            }, answers: [.right], outcome: .granted(.pin), met: [.prompt(.pin(because: .notApproved))],
+            }, answers: [.right], outcome: .granted(.pin), met: [.prompt(.pin(because: .printsUnusable))],
             after: { _, actor in #expect(actor.journalHas(.recordFault(.prints, .damaged))) }),
         // A template in a form that this Signet does not know, and shuts the PIN out.
         Story(
@@ -269,7 +269,7 @@ enum PINStories {
                 try $0.setUp()
                 $0.disk.prints?.templates[2] = 0x34
             }, answers: [.right], touches: [.matched(index: 0)], outcome: .granted(.pin),
-            met: [.prompt(.pin(because: .notApproved))],
+            met: [.prompt(.pin(because: .printsUnusable))],
             after: { _, actor in
                 #expect(actor.journalHas(.recordFault(.prints, .damaged)) && actor.sensor.arms == 0)
             }),
@@ -278,7 +278,7 @@ enum PINStories {
             name: "prints damaged meanwhile", answers: [.enter, .right],
             meanwhile: { machine, actor in
                 actor.once(at: .ask) { machine.disk.damage = [(.prints, .damaged)] }
-            }, outcome: .granted(.pin), met: [offered, .prompt(.pin(because: .notApproved))]),
+            }, outcome: .granted(.pin), met: [offered, .prompt(.pin(because: .printsUnusable))]),
         // Counters deleted to guess anew.
         Story(
             name: "counters missing",

@@ -52,13 +52,26 @@ private let sudo = Array("sudo".utf8)
             ),
             (
                 .pin(because: .foreignPrints(2)),
-                "Somebody else's fingerprints were added to the reader's memory. Type your PIN; "
+                "Foreign fingerprints were added to the reader's memory. Type your PIN; "
                     + "then run \"sudo signet activate\": "
             ),
             (.pin(because: .triesUsedUp), "Type your PIN: "),
             (
                 .pin(because: .notApproved),
                 "Your fingerprints are not switched on yet. Type your PIN; then run \"sudo signet activate\": "
+            ),
+            (
+                .pin(because: .printsUnusable),
+                "Your fingerprints cannot be read. Type your PIN; an administrator can look with \"signet doctor\": "
+            ),
+            (
+                .pin(because: .enrollmentChanged(EnrollmentChange(added: 0, removed: 1, gone: 1))),
+                "A fingerprint of yours is gone from the reader's memory. Type your PIN; "
+                    + "then run \"sudo signet delete FINGER\": "
+            ),
+            (
+                .pin(because: .enrollmentChanged(EnrollmentChange(added: 1, removed: 1, gone: 1))),
+                "Your fingerprints were changed (1 added, 1 removed). Type your PIN; then run \"sudo signet activate\": "
             ),
             (
                 .pin(because: .enrollmentChanged(EnrollmentChange(added: 1, removed: 0))),
@@ -268,6 +281,14 @@ private let sudo = Array("sudo".utf8)
             (.notEnrolled, "No finger is enrolled. Enrol one with \"sudo signet enroll\"."),
             (.notApproved, "Your fingerprints are not switched on yet. Run \"sudo signet activate\"."),
             (
+                .printsUnusable,
+                "Your fingerprints cannot be read. An administrator can look with \"signet doctor\"."
+            ),
+            (
+                .enrollmentChanged(EnrollmentChange(added: 0, removed: 2, gone: 2)),
+                "2 fingerprints of yours are gone from the reader's memory. Run \"sudo signet delete FINGER\"."
+            ),
+            (
                 .enrollmentChanged(EnrollmentChange(added: 1, removed: 0)),
                 "Your fingerprints were changed (1 added). Run \"sudo signet activate\"."
             ),
@@ -290,7 +311,7 @@ private let sudo = Array("sudo".utf8)
             (.readerNotTrusted(.chip), "The reader compares by itself, which is not allowed here."),
             (
                 .foreignPrints(1),
-                "Somebody else's fingerprints were added to the reader's memory. Run \"sudo signet activate\"."
+                "Foreign fingerprints were added to the reader's memory. Run \"sudo signet activate\"."
             ),
             (.readerNotAvailable(.busy), "The reader is in use by another program."),
             (.triesUsedUp, "Not recognised."),

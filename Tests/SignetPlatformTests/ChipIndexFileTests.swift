@@ -2,6 +2,7 @@ import Foundation
 import SignetEngine
 import SignetPolicy
 import SignetRecords
+import SignetSecrets
 import Testing
 
 @testable import SignetPlatform
@@ -66,6 +67,21 @@ struct ChipIndexFileTests {
         let noise = bytes(40)
         let none = HandleDigest.of(handle: noise.span)
         #expect(none == nil)
+    }
+
+    /// Catches a shortage of memory that makes a print look like nobody's.
+    @Test func shortMemoryIsNoForeignPrint() async {
+        await #expect(processExitsWith: .success) {
+            let handle = ChipIndexFileTests.handle(1)
+            var limit = rlimit(rlim_cur: 1 << 20, rlim_max: 1 << 20)
+            setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
+            switch SecretBytes(count: handle.count + 4096) {
+            case .some: exit(10)
+            case .none: break
+            }
+            let digest = HandleDigest.of(handle: handle.span)
+            require(digest != nil, 11)
+        }
     }
 
     /// Catches an index that is lost for good, or made anew with a user missing, a host's print in it, or what a deletion left gone.
@@ -145,5 +161,29 @@ struct ChipIndexFileTests {
         try store.changeChipIndex { $0.loosen([entry]) }
         chmod(folder.sub("chips"), 0o622)
         #expect(storeError { try store.changeChipIndex { $0.loosen(allOf: 1000) } } == .fault(.chips, .unsafe))
+    }
+
+    /// Catches whoever holds a user's lock and waits for all the others' index until it is killed for it; and a look at all
+    /// records that waits for a user's lock, so that the two wait for each other.
+    @Test func nobodyWaitsLongForTheIndex() throws {
+        #expect(2 * LockTiming().nestedWaitLimit <= LockTiming().holdLimit / 2)
+        let folder = try prepared()
+        var timing = LockTiming()
+        timing.nestedWaitLimit = 100
+        var store = try userStore(folder.bytes, uid: 1000, name: Array("u1000".utf8), timing: timing)
+        try store.changeChipIndex { $0.loosen([]) }
+        try store.lock()
+        let index = try FileLock(.chipsLock, in: SecureFolder(path: folder.bytes))
+        var error: StoreError?
+        let spent = ContinuousClock().measure {
+            error = storeError { try store.changeChipIndex { $0.loosen(allOf: 1000) } }
+        }
+        #expect(error == .busy && spent < .seconds(10))
+        _ = consume index
+        // The user's lock is held all the while.
+        var other = try userStore(folder.bytes, uid: 1001, name: Array("u1001".utf8), timing: timing)
+        #expect(try other.surveyChipIndex(mending: true).fits)
+        try store.changeChipIndex { $0.loosen(allOf: 1000) }
+        #expect(try other.loadChipIndex().loose.map(\.uid) == [1000])
     }
 }

@@ -5,12 +5,14 @@ package import SignetRecords
 internal import SignetSecrets
 
 // The file `chips`, sealed as the store's own: one for all users, replaced as a whole under a lock of its own.
+//
+// That lock comes after a user's, and nobody who has it waits for any other lock: records are replaced as a whole and read
+// without their users' locks, so that two can never wait for each other. An authentication does not take it at all: it
+// reads the file. What it may wait for is its user's lock, which a change of the prints holds meanwhile; hence `nestedWaitLimit`.
 
 extension UserStore {
-    package mutating func loadChipIndex() throws(StoreError) -> ChipIndex { try ChipIndexFile.read(in: root, sealer) }
-
     package mutating func changeChipIndex(_ change: (inout ChipIndex) -> Void) throws(StoreError) {
-        // The prints that fprintd keeps are none of Signet's, and not its to delete.
+        // The prints that fprintd keeps are not Signet's to delete, and an entry would say that they are.
         guard elsewhere == nil else { return }
         let lock = try lockIndex()
         var index: ChipIndex
@@ -28,6 +30,14 @@ extension UserStore {
         if index != present { try ChipIndexFile.write(index, in: root, sealer) }
         // Held until here.
         _ = consume lock
+    }
+
+    package mutating func loosenChipIndex() throws(StoreError) {
+        // What Signet kept itself, before fprintd did, is on the chip still.
+        let source = elsewhere.take()
+        defer { elsewhere = source }
+        let uid = uid
+        try changeChipIndex { $0.loosen(allOf: uid) }
     }
 
     package mutating func surveyChipIndex(mending: Bool) throws(StoreError) -> ChipSurvey {
@@ -50,6 +60,8 @@ extension UserStore {
     }
 
     private borrowing func lockIndex() throws(StoreError) -> FileLock {
+        var timing = timing
+        if isHeld { timing.waitLimit = min(timing.waitLimit, timing.nestedWaitLimit) }
         let lock = try FileLock(.chipsLock, in: root, timing: timing)
         // As under the user's lock: whoever opened the store before a migration must not go on under the old key.
         if let stamp, (try? StoreStamp(root)) != stamp { throw .busy }
@@ -103,12 +115,10 @@ extension UserStore {
                 var entries: [ChipIndex.Entry] = []
                 for print in try PrintsRecord(decoding: bytes).entries where print.onReader {
                     let handle = bytes.extracting(print.template)
-                    guard handle.count <= ChipIndex.Entry.handleLimit, let digest = HandleDigest.of(handle: handle)
-                    else { continue }
-                    entries.append(
-                        ChipIndex.Entry(
-                            uid: uid, isLoose: false, reader: print.reader, digest: digest,
-                            handle: (0..<handle.count).map { handle[$0] }))
+                    guard handle.count <= ChipIndex.Entry.handleLimit else { continue }
+                    // As of a record that cannot be read, everything that is known of the user's stays.
+                    guard let entry = ChipIndexFile.entry(uid, print.reader, handle) else { throw .malformed }
+                    entries.append(entry)
                 }
                 return entries
             }
@@ -166,6 +176,13 @@ enum ChipIndexFile {
             guard case .fault(.chips, _) = error else { throw error }
         }
         _ = consume lock
+    }
+
+    /// The settled entry of a print; nil where the handle is none in libfprint's form.
+    static func entry(_ uid: UInt32, _ reader: ReaderIdentity, _ handle: Span<UInt8>) -> ChipIndex.Entry? {
+        guard let digest = HandleDigest.of(handle: handle) else { return nil }
+        return ChipIndex.Entry(
+            uid: uid, isLoose: false, reader: reader, digest: digest, handle: (0..<handle.count).map { handle[$0] })
     }
 
     private static func header(_ sealer: borrowing RecordSealer) -> SealedHeader {

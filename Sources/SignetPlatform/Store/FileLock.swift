@@ -8,6 +8,9 @@ package struct LockTiming: Equatable, Sendable {
     package var holdLimit: UInt64 = 15_000
     /// Who waits longer than this gives up.
     package var waitLimit: UInt64 = 60_000
+    /// How long whoever holds a user's lock waits for the index's, twice in one hold at the most: `holdLimit` is not reached
+    /// by that, so that nobody who waits for the user takes the holder for a stopped one and kills it.
+    package var nestedWaitLimit: UInt64 = 3_000
     /// The time between two looks, at least; up to as much again is added by chance, so that waiters do not march in
     /// step.
     package var pollInterval: UInt64 = 4

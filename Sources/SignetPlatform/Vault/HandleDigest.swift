@@ -1,7 +1,6 @@
 internal import CSodium
 internal import SignetPolicy
 internal import SignetRecords
-internal import SignetSecrets
 
 /// SHA-256 (FIPS 180-4) over a print's identity: how a print in a reader's memory is told from another.
 ///
@@ -20,12 +19,14 @@ enum HandleDigest {
         return Digest(hash.span)
     }
 
-    /// The digest of a print in libfprint's serialized form; nil where it is none.
+    /// The digest of a print in libfprint's serialized form; nil where it is none, and for no other reason.
+    ///
+    /// The handle of a print on a chip is a name and nothing of a finger, so that no guarded memory is asked for, which may
+    /// be short: a print that is only not known now must not be taken for nobody's.
     static func of(handle: Span<UInt8>) -> Digest? {
-        guard var identity = SecretBytes(count: handle.count + PrintTemplate.identityOverhead) else { return nil }
-        let length = identity.withMutableBytes { target in PrintTemplate.writeIdentity(of: handle, into: &target) }
-        guard let length else { return nil }
-        identity.truncate(to: length)
-        return identity.withBytes { bytes in of(identity: bytes) }
+        var identity = [UInt8](repeating: 0, count: handle.count + PrintTemplate.identityOverhead)
+        var target = identity.mutableSpan
+        guard let length = PrintTemplate.writeIdentity(of: handle, into: &target) else { return nil }
+        return of(identity: identity.span.extracting(0..<length))
     }
 }

@@ -39,12 +39,54 @@ extension PortAttachment {
     }
 }
 
+extension ReaderProblem {
+    var code: String {
+        switch self {
+        case .noReader: "no_reader"
+        case .busy: "reader_busy"
+        case .removed: "reader_removed"
+        case .tooHot: "reader_too_hot"
+        case .notPermitted: "reader_not_permitted"
+        case .timedOut: "reader_timed_out"
+        case .faulty: "reader_faulty"
+        case .helperFailed: "helper_failed"
+        case .storageFull: "storage_full"
+        case .duplicate: "duplicate"
+        case .unsupported: "unsupported"
+        case .printNotFound: "print_not_found"
+        case .virtualRefused: "virtual_refused"
+        case .slept: "reader_slept"
+        case .stalled: "reader_stalled"
+        case .cancelIgnored: "reader_ignores_cancel"
+        case .ghost: "reader_ghost"
+        }
+    }
+
+    /// What is the matter, after a colon or in a row.
+    var words: String { fact.prefix(1).lowercased() + fact.dropFirst() }
+
+    /// What an administrator can do about it.
+    var remedy: String {
+        switch self {
+        case .noReader, .removed: "plug it in, or see \"signet readers --supported\""
+        case .busy: "end the other program, perhaps fprintd: systemctl stop fprintd"
+        case .tooHot: "let it cool down for a minute"
+        case .helperFailed: "install Signet anew, and look into the system's log"
+        case .virtualRefused: "connect a real reader"
+        default: "unplug it and plug it in again, or restart the machine"
+        }
+    }
+}
+
 extension ReaderDescription {
     /// Who compares, and whether prints in the reader's memory can be told.
     var matching: String {
         if !storesPrints { return "host" }
         return listsPrints ? "chip, lists" : "chip, cannot list"
     }
+
+    /// "cannot list its prints", where its memory has some that nobody can look at; else nothing.
+    var listingWords: String? { storesPrints && !listsPrints ? "cannot list its prints" : nil }
 
     /// "Elan MOC Sensors, built in"; of a reader without a real port the name alone.
     var nameAndPlace: String {
@@ -57,11 +99,16 @@ extension ReaderDescription {
 }
 
 extension ReaderPrints {
-    /// "2 yours, 1 another's, 3 foreign"; "none" where there is nothing.
+    /// "2 yours, 1 another user's, 3 foreign"; "none" where there is nothing.
+    ///
+    /// Foreign is what no user of Signet has, as everywhere.
     var words: String {
         var parts: [String] = []
         if let yours, yours > 0 { parts.append("\(yours) yours") }
-        if others > 0 { parts.append("\(others) \(yours == nil ? "Signet's" : "of others")") }
+        if others > 0 {
+            let whose = yours == nil ? "of Signet's users" : others == 1 ? "another user's" : "other users'"
+            parts.append("\(others) \(whose)")
+        }
         if let leftOver, leftOver > 0 { parts.append("\(leftOver) left over") }
         if let foreign, foreign > 0 { parts.append("\(foreign) foreign") }
         return parts.isEmpty ? "none" : parts.joined(separator: ", ")

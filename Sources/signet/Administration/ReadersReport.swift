@@ -15,6 +15,25 @@ struct ReaderPrints: Equatable {
     var foreign: Int?
     /// Those that should be in the reader's memory and are not; nil as above.
     var missing: Int?
+    /// The same one by one.
+    var gone: [GonePrint] = []
+}
+
+/// A print that is enrolled and gone from its reader's memory.
+struct GonePrint: Equatable {
+    /// The user's name, or the uid where there is no account.
+    let user: String
+    /// nil where the print does not say.
+    let finger: Finger?
+    /// Whether fprintd keeps what is enrolled.
+    let isKeptElsewhere: Bool
+
+    var words: String { finger.map { "\(user)'s \($0.name)" } ?? "one of \(user)'s" }
+
+    /// How it is cleaned up.
+    var remedy: String {
+        isKeptElsewhere ? GonePrints.remedyOfFprintd : GonePrints.remedy(finger.map { [$0] } ?? [], " --user \(user)")
+    }
 }
 
 /// All that is to be said of one reader.
@@ -87,7 +106,14 @@ struct ReadersSurvey {
         }
         let kept = known.filter { !$0.isLoose }
         prints.foreign = index.strangers(among: present).count
-        prints.missing = kept.count { !present.contains($0.digest) }
+        let gone = kept.filter { !present.contains($0.digest) }
+        prints.missing = gone.count
+        prints.gone = gone.map { entry in
+            let print = try? PrintTemplate(entry.handle.span)
+            return GonePrint(
+                user: TargetUser(AdministratorLedger.owner(of: entry.uid)).label, finger: print?.finger,
+                isKeptElsewhere: configuration.enrollmentSource == .fprintd)
+        }
         prints.leftOver = known.count { entry in
             entry.isLoose && present.contains(entry.digest) && !kept.contains { $0.digest == entry.digest }
         }

@@ -89,11 +89,9 @@ enum ReadersText {
             Remark(
                 words: "\(concern.isWarning ? "warning: " : "")\(label): \(concern.words)",
                 remedy: concern.isWarning ? concern.remedy : nil))
-        if let missing = report.prints.missing, missing > 0 {
+        for gone in report.prints.gone {
             remarks.append(
-                Remark(
-                    words: "\(label): \(missing) \(missing == 1 ? "print is" : "prints are") gone from its memory",
-                    remedy: "sudo signet status --all"))
+                Remark(words: "\(label): a print is gone from its memory: \(gone.words)", remedy: gone.remedy))
         }
         if let leftOver = report.prints.leftOver, leftOver > 0 {
             remarks.append(Remark(words: "\(label): \(Leftovers.words(leftOver))", remedy: Leftovers.remedy))

@@ -20,6 +20,8 @@ struct ReaderAnswer: Encodable, Equatable {
     let stages: Int
     /// Where prints live: "host" or "reader".
     let prints: String
+    /// Whether prints in its memory can be told.
+    let listsPrints: Bool
     let isVirtual: Bool
     let isStandIn: Bool
 
@@ -30,6 +32,7 @@ struct ReaderAnswer: Encodable, Equatable {
         kind = reader.swipes ? "swipe" : "press"
         stages = Int(reader.stages)
         prints = reader.storesPrints ? "reader" : "host"
+        listsPrints = reader.listsPrints
         isVirtual = reader.identity.isVirtual
         self.isStandIn = isStandIn
     }

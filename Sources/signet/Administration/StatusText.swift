@@ -109,7 +109,9 @@ enum StatusText {
         switch readers {
         case .problem(let problem): return Sheet.Row(label: "Reader", state: problem.words + mark)
         case .present(let found):
-            let names = found.map(\.nameAndPlace).joined(separator: "; ")
+            let names = found.map { reader in
+                [reader.nameAndPlace, reader.listingWords].compactMap { $0 }.joined(separator: ", ")
+            }.joined(separator: "; ")
             return Sheet.Row(label: "Reader", state: names + mark)
         }
     }

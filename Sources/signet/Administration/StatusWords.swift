@@ -12,6 +12,7 @@ extension FingerClosure {
         case .noTerminal: "no_terminal"
         case .notEnrolled: "not_enrolled"
         case .notApproved: "not_approved"
+        case .printsUnusable: "prints_unusable"
         case .enrollmentChanged: "enrollment_changed"
         case .foreignPrints: "foreign_prints"
         case .biometryLockout: "locked_out"
@@ -36,6 +37,7 @@ extension FingerClosure {
         case .noTerminal: "there is no terminal"
         case .notEnrolled: "no finger is enrolled"
         case .notApproved: "not activated with the PIN"
+        case .printsUnusable: "the prints cannot be read"
         case .enrollmentChanged(let change): "changed: \(change.words)"
         case .foreignPrints(let count): Attention.foreignPrints(Int(count)).words
         case .biometryLockout: "locked until the PIN is given"
@@ -79,68 +81,11 @@ extension ReaderDistrust {
 extension EnrollmentChange {
     /// "1 added, 2 removed".
     var words: String {
+        if isOfReadersAlone { return "\(gone) gone from the reader's memory" }
         var parts: [String] = []
         if added > 0 { parts.append("\(added) added") }
         if removed > 0 { parts.append("\(removed) removed") }
         return parts.isEmpty ? "not as approved" : parts.joined(separator: ", ")
-    }
-}
-
-extension ReaderProblem {
-    var code: String {
-        switch self {
-        case .noReader: "no_reader"
-        case .busy: "reader_busy"
-        case .removed: "reader_removed"
-        case .tooHot: "reader_too_hot"
-        case .notPermitted: "reader_not_permitted"
-        case .timedOut: "reader_timed_out"
-        case .faulty: "reader_faulty"
-        case .helperFailed: "helper_failed"
-        case .storageFull: "storage_full"
-        case .duplicate: "duplicate"
-        case .unsupported: "unsupported"
-        case .printNotFound: "print_not_found"
-        case .virtualRefused: "virtual_refused"
-        case .slept: "reader_slept"
-        case .stalled: "reader_stalled"
-        case .cancelIgnored: "reader_ignores_cancel"
-        case .ghost: "reader_ghost"
-        }
-    }
-
-    var words: String {
-        switch self {
-        case .noReader: "no reader was found"
-        case .busy: "the reader is in use by another program"
-        case .removed: "the reader was unplugged"
-        case .tooHot: "the reader is too hot"
-        case .notPermitted: "the reader may not be opened"
-        case .timedOut: "the reader did not answer in time"
-        case .faulty: "the reader or its driver failed"
-        case .helperFailed: "the reader helper cannot be started or failed"
-        case .storageFull: "the reader's memory is full"
-        case .duplicate: "the reader knows this finger already"
-        case .unsupported: "the reader cannot do this"
-        case .printNotFound: "the print is not in the reader's memory"
-        case .virtualRefused: "only a virtual reader is there, and it is refused"
-        case .slept: "the reader was lost while the machine slept"
-        case .stalled: "the reader stopped answering"
-        case .cancelIgnored: "the reader does not stop waiting for a finger"
-        case .ghost: "the reader is listed and no longer there"
-        }
-    }
-
-    /// What to do about it.
-    var remedy: String {
-        switch self {
-        case .noReader, .removed: "plug it in, or see \"signet readers --supported\""
-        case .busy: "end the other program, perhaps fprintd: systemctl stop fprintd"
-        case .tooHot: "let it cool down for a minute"
-        case .helperFailed: "install Signet anew, and look into the system's log"
-        case .virtualRefused: "connect a real reader"
-        default: "unplug it and plug it in again, or restart the machine"
-        }
     }
 }
 
@@ -239,6 +184,7 @@ extension Attention {
         case .notSetUp: "not_set_up"
         case .pinDisabled: "pin_disabled"
         case .enrollmentChanged: "enrollment_changed"
+        case .printsGone: "prints_gone"
         case .foreignPrints: "foreign_prints"
         case .notApproved: "not_approved"
         case .readerMoved: "reader_moved"
@@ -261,8 +207,12 @@ extension Attention {
         case .notSetUp: "no PIN is set"
         case .pinDisabled: "the PIN is disabled"
         case .enrollmentChanged(let change): "the fingerprints were changed (\(change.words))"
+        case .printsGone(1, .some(let finger)): "the \(finger.name) is gone from the reader's memory"
+        case .printsGone(let count, _):
+            "\(count) \(count == 1 ? "fingerprint is" : "fingerprints are") gone from the reader's memory; "
+                + "\"sudo signet readers\" says which"
         case .foreignPrints(let count):
-            "\(count) \(count == 1 ? "print" : "prints") of others came into the reader's memory since the last activation"
+            "\(count) foreign \(count == 1 ? "print" : "prints") came into the reader's memory since the last activation"
         case .notApproved: "the fingerprints are not activated with the PIN"
         case .readerMoved: ReaderDistrust.moved.words
         case .readerExchanged: "another reader is there than the one that the fingers are enrolled with"
@@ -306,6 +256,7 @@ extension Attention {
         case .readerExchanged: "plug that one in, or enrol on this one: sudo signet enroll --user \(user)"
         case .fprintdUnusable: "sudo signet doctor"
         case .pinDisabled: "sudo signet lockout reset --pin --user \(user)"
+        case .printsGone(_, let finger): "sudo signet delete \(finger?.argument ?? "FINGER") --user \(user)"
         case .enrollmentChanged, .foreignPrints, .notApproved, .readerMoved: "sudo signet activate --user \(user)"
         case .fingerLockedOut: "sudo signet verify --user \(user)"
         case .pinSetByAdministrator: "sudo signet pin change --user \(user)"

@@ -18,6 +18,9 @@ extension Command {
             activated.reader == nil
             ? "No finger is left; the change is settled. Enrol one with \"sudo signet enroll\".\n"
             : "\(activated.prints) \(activated.prints == 1 ? "finger is" : "fingers are") switched on.\n"
+        text += GonePrints.text(
+            activated.gone, task.target.byAdministrator ? " --user \(task.target.text)" : "",
+            keptElsewhere: task.configuration.enrollmentSource == .fprintd)
         text += ForeignPrints.text(activated.foreignPrints)
         if activated.readersLeft > 0 { text += "Run it again for the fingers of the other reader.\n" }
         invocation.answer(ActivateAnswer(activated, task.target), text: text)
@@ -44,12 +47,15 @@ struct ActivateAnswer: Encodable, Equatable {
     let fingers: Int
     let readersLeft: Int
     let foreignPrints: Int
+    /// Fingers whose prints the reader's memory has no more.
+    let gone: [String]
 
     init(_ outcome: Activated, _ target: TargetUser) {
         user = target.text
         fingers = outcome.prints
         readersLeft = outcome.readersLeft
         foreignPrints = outcome.foreignPrints
+        gone = outcome.gone.map(\.name)
     }
 }
 

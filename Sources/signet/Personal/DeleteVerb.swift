@@ -45,6 +45,8 @@ struct DeleteAnswer: Encodable, Equatable {
     let deleted: [String]
     /// Prints that still lie in a reader's memory; nothing matches them any more.
     let leftOnReader: Int
+    /// Why: stable names, each once.
+    let leftBecause: [String]
     /// All prints in readers' memories that are in no record, from earlier too.
     let leftovers: Int
     let fingers: Int
@@ -55,7 +57,8 @@ struct DeleteAnswer: Encodable, Equatable {
         self.leftovers = leftovers
         user = target.text
         deleted = outcome.fingers.map(\.name)
-        leftOnReader = outcome.leftOnReader
+        leftOnReader = outcome.left.reduce(0) { $0 + $1.prints }
+        leftBecause = Leftovers.causes(of: outcome.left)
         fingers = outcome.remaining
         active = outcome.approved
     }
@@ -71,9 +74,10 @@ struct DeleteAnswer: Encodable, Equatable {
         let names = outcome.fingers.map(\.name).joined(separator: ", ")
         let remain = outcome.remaining == 1 ? "finger remains" : "fingers remain"
         var text = "Deleted: \(names). \(outcome.remaining) \(remain).\n"
-        if outcome.leftOnReader > 0 {
+        for left in outcome.left {
             text +=
-                "\(outcome.leftOnReader) could not be deleted from the reader's memory, where nothing matches now.\n"
+                "\(left.prints) could not be deleted from the reader's memory, where nothing matches now: "
+                + "\(left.why.words).\n"
         }
         if outcome.remaining > 0, !outcome.approved {
             text += "The others are off until \(target.text) runs \"sudo signet activate\".\n"

@@ -1,4 +1,5 @@
 internal import SignetEngine
+internal import SignetPlatform
 internal import SignetPolicy
 
 extension PersonalTask {
@@ -7,8 +8,15 @@ extension PersonalTask {
     /// Opens the reader once more.
     func memoryIsFull() -> Failure {
         guard case .present(let found) = AdministratorLedger.readers(configuration) else { return .full(of: nil) }
-        let reports = ReadersSurvey(configuration, for: target).look(at: found.filter(\.storesPrints))
-        return .full(of: reports.first?.prints)
+        let full = FullMemory.reader(among: found, opened: tasks.sensor.lastOpened)
+        return .full(of: ReadersSurvey(configuration, for: target).look(at: full.map { [$0] } ?? []).first?.prints)
+    }
+}
+
+enum FullMemory {
+    /// The one that said so, which is the one that was open; nil where it is not there any more.
+    static func reader(among found: [ReaderDescription], opened: ReaderIdentity?) -> ReaderDescription? {
+        found.first { $0.storesPrints && $0.identity == opened }
     }
 }
 

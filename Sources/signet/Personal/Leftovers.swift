@@ -56,16 +56,46 @@ enum Leftovers {
     }
 }
 
+extension Leftovers {
+    /// The stable names of why prints stay, each once.
+    static func causes(of left: [PrintsLeft]) -> [String] {
+        left.reduce(into: []) { causes, next in
+            if !causes.contains(next.why.code) { causes.append(next.why.code) }
+        }
+    }
+}
+
+extension PrintsLeft.Cause {
+    fileprivate var code: String {
+        switch self {
+        case .problem(let problem, _): problem.code
+        case .notTrusted(let distrust): distrust.code
+        }
+    }
+
+    /// Why the prints stay, behind a colon.
+    var words: String {
+        switch self {
+        case .problem(.busy, .some(let holder)): "the reader is in use by \(Output.text(holder))"
+        case .problem(let problem, _): problem.words
+        case .notTrusted(let distrust): distrust.words
+        }
+    }
+}
+
 /// What `delete --leftovers` answers.
 private struct LeftoversAnswer: Encodable {
     let deleted: Int
     /// Those that were not there any more.
     let gone: Int
     let left: Int
+    /// Why: stable names, each once.
+    let leftBecause: [String]
 
     init(_ outcome: LeftoversDeleted) {
         deleted = outcome.deleted
         gone = outcome.gone
         left = outcome.left.reduce(0) { $0 + $1.prints }
+        leftBecause = Leftovers.causes(of: outcome.left)
     }
 }

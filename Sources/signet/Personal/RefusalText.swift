@@ -36,6 +36,15 @@ extension Failure {
         case .readerNotTrusted(let distrust): self.init(distrust)
         case .activateFirst(.readerNotTrusted(let distrust)):
             self.init(.no, distrust.words, hint: "approve it there with \"sudo signet activate\"")
+        case .activateFirst(.printsUnusable):
+            self.init(
+                .stateDamaged, "\(whose) fingerprints cannot be read",
+                hint: "see what is wrong with \"sudo signet doctor\"")
+        case .activateFirst(.enrollmentChanged(let change)) where change.isOfReadersAlone:
+            self.init(
+                .no,
+                "\(change.gone) of \(whose) fingerprints \(change.gone == 1 ? "is" : "are") gone from the reader's memory",
+                hint: "see which with \"sudo signet readers\", and delete with \"\(GonePrints.remedy([], option))\"")
         case .activateFirst(let closure):
             self.init(
                 .no, "\(whose) fingerprints \(closure.isChange ? "were changed" : "are not switched on")",
@@ -79,6 +88,13 @@ extension Failure {
             self.init(
                 .readerNotAvailable, "the reader that the fingerprints were enrolled with is not there",
                 hint: "plug it in, or see what is there with \"sudo signet readers\"")
+        case .goneFromReader(let fingers, let keptElsewhere):
+            self.init(
+                .no,
+                "\(whose) \(fingers.map(\.name).joined(separator: ", ")) \(fingers.count == 1 ? "is" : "are") gone from "
+                    + "the reader's memory",
+                hint: keptElsewhere
+                    ? GonePrints.remedyOfFprintd : "delete with \"\(GonePrints.remedy(fingers, option))\"")
         case .printsLeft(let count):
             self.init(
                 .no, "\(count) \(count == 1 ? "finger is" : "fingers are") enrolled still",
@@ -167,10 +183,7 @@ extension Failure {
             case .helperFailed: "see what is wrong with \"sudo signet doctor\""
             default: "try again, or see \"sudo signet readers\""
             }
-        let sentence = problem.sentence
-        self.init(
-            .readerNotAvailable, sentence.prefix(1).lowercased() + sentence.dropFirst().prefix { $0 != "." }, hint: hint
-        )
+        self.init(.readerNotAvailable, problem.words, hint: hint)
     }
 }
 

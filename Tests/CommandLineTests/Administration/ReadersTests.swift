@@ -34,7 +34,7 @@ struct ReadersTests {
         #expect(
             lines[0].split(whereSeparator: { $0 == " " }).joined(separator: " ")
                 == "Name Where Compares Prints In use by")
-        #expect(lines[1].hasPrefix("Elan MOC Sensors         built in           chip, lists  2 yours, 1 of others, 3"))
+        #expect(lines[1].hasPrefix("Elan MOC Sensors         built in           chip, lists  2 yours, 1 another us"))
         #expect(lines[2].hasPrefix("Digital Persona U.are.U  outside, port 1.4  host         none  "))
         #expect(lines[1].hasSuffix("nobody") && lines[2].hasSuffix("fprintd"))
         #expect(text.contains("warning: Elan MOC Sensors (elanmoc): the chip itself says"))
@@ -46,12 +46,47 @@ struct ReadersTests {
     // Would catch: a full memory with the wrong numbers, or advice to delete what is not one's own.
     @Test func `a full memory is told with whose prints fill it`() {
         let mine = Failure.full(of: ReaderPrints(yours: 2, others: 1, foreign: 3))
-        #expect(mine.message == "the reader's memory is full: 2 yours, 1 of others, 3 foreign")
+        #expect(mine.message == "the reader's memory is full: 2 yours, 1 another user's, 3 foreign")
         #expect(mine.hint?.contains("signet delete FINGER") == true)
         #expect(Failure.full(of: ReaderPrints(yours: 0, others: 1)).hint?.contains("signet status --all") == true)
         #expect(Failure.full(of: ReaderPrints(yours: 0, foreign: 9)).hint?.contains("no foreign print") == true)
         #expect(Failure.full(of: nil).message == "the reader's memory is full")
         #expect(Failure.full(of: ReaderPrints(yours: 0, foreign: nil)).message == "the reader's memory is full")
+    }
+
+    // Would catch: another reader's memory that is told as the full one.
+    @Test func `the full memory is the one that was open`() {
+        let other = report("aes3500", "AuthenTec AES3500", keepsPrints: false).description
+        let first = report("synaptics").description
+        let full = report().description
+        #expect(FullMemory.reader(among: [other, first, full], opened: full.identity) == full)
+        #expect(FullMemory.reader(among: [other, first], opened: full.identity) == nil)
+        #expect(FullMemory.reader(among: [other, first, full], opened: nil) == nil)
+    }
+
+    // Would catch: prints of Signet's other users under the name of foreign ones, or without a number.
+    @Test func `whose prints there are`() {
+        #expect(ReaderPrints(yours: 1, others: 2, foreign: 1).words == "1 yours, 2 other users', 1 foreign")
+        #expect(ReaderPrints(yours: nil, others: 2, foreign: 0).words == "2 of Signet's users")
+        #expect(ReaderPrints(yours: 0, others: 0, foreign: 0).words == "none")
+    }
+
+    // Would catch: a print that is gone and nobody can say whose, or how it is cleaned up.
+    @Test func `a print that is gone is told with the command`() {
+        let finger = Finger(number: 7)
+        let gone = report(
+            prints: ReaderPrints(
+                yours: 2, missing: 2,
+                gone: [
+                    GonePrint(user: "alice", finger: finger, isKeptElsewhere: false),
+                    GonePrint(user: "bob", finger: nil, isKeptElsewhere: true),
+                ]))
+        let text = ReadersText.table([gone], isStandIn: false, width: 200)
+        #expect(text.contains("a print is gone from its memory: alice's right index"), "\(text)")
+        #expect(text.contains("→ sudo signet delete right-index --user alice"), "\(text)")
+        #expect(text.contains("one of bob's") && text.contains("fprintd-delete"), "\(text)")
+        #expect(Doctor.lines([gone]).map(\.level) == [.note, .warn, .warn])
+        #expect(Doctor.lines([gone])[1].remedy == "sudo signet delete right-index --user alice")
     }
 
     // Would catch: lines that a terminal breaks.

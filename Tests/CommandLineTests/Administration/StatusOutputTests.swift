@@ -72,6 +72,33 @@ struct StatusOutputTests {
         #expect(lines.contains { $0.contains("off") && $0.contains("changed: 1 added") })
     }
 
+    // Would catch: a reader whose memory nobody can look at, and that is told as any other.
+    @Test func `a reader that cannot list is told`() {
+        var status = usable
+        let silent = ReaderDescription(
+            identity: reader.identity, place: .nowhere, name: reader.name, stages: 8, swipes: false, identifies: true,
+            storesPrints: true, listsPrints: false)
+        status.readers = .present([silent])
+        let page = StatusText.page(status, machine, now: now, width: 100)
+        #expect(page.contains("Elan match-on-chip, cannot list its prints\n"), "\(page)")
+        #expect(Output.json(StatusAnswer(status, isStandIn: false)).contains("\"lists_prints\":false"))
+        #expect(!StatusText.page(usable, machine, now: now, width: 100).contains("cannot list"))
+    }
+
+    // Would catch: foreign prints under another name than elsewhere, and a print that is gone without the command.
+    @Test func `prints that came and prints that went`() {
+        let came = Attention.foreignPrints(1)
+        #expect(came.words == "1 foreign print came into the reader's memory since the last activation")
+        let gone = Attention.printsGone(1, Finger(number: 7))
+        #expect(gone.words == "the right index is gone from the reader's memory")
+        #expect(gone.command(for: "alice") == "sudo signet delete right-index --user alice")
+        let several = Attention.printsGone(1, nil)
+        #expect(several.words.contains("\"sudo signet readers\" says which"))
+        #expect(several.command(for: "alice") == "sudo signet delete FINGER --user alice")
+        let change = EnrollmentChange(added: 0, removed: 1, gone: 1)
+        #expect(FingerClosure.enrollmentChanged(change).words == "changed: 1 gone from the reader's memory")
+    }
+
     // Would catch: output that breaks on a small terminal, and a command that is broken by it.
     @Test func `it fits forty columns`() {
         var status = usable

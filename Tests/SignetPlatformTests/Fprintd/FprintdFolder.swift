@@ -14,6 +14,8 @@ struct FprintdPrint {
     var day: UInt32 = 739_949
     var data: [UInt8] = [1, 2, 3]
     var extensions: [UInt8] = []
+    /// Whether the reader keeps it.
+    var onReader = false
 
     var bytes: [UInt8] {
         var body: [UInt8] = [1, 0, 0, 0]
@@ -22,7 +24,7 @@ struct FprintdPrint {
             body += Array(name.utf8) + [0]
             ends.append(body.count)
         }
-        body += [0, finger]
+        body += [onReader ? 1 : 0, finger]
         if let user { body += Array(user.utf8) + [0, 0] }
         ends += [body.count, body.count]
         while body.count % 4 != 0 { body.append(0) }

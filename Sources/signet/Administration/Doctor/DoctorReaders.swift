@@ -49,6 +49,12 @@ extension Doctor {
                         .note, "reader", "\(label) is another reader beside \(reports[0].description.label)",
                         remedy: "unplug what does not belong there"))
             }
+            for gone in report.prints.gone {
+                lines.append(
+                    DoctorLine(
+                        .warn, "reader", "\(label): a print is gone from its memory: \(gone.words)",
+                        remedy: gone.remedy))
+            }
             if !report.holders.isEmpty, !report.holders.contains("fprintd") {
                 lines.append(
                     DoctorLine(

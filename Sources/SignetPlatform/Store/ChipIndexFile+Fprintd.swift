@@ -1,0 +1,52 @@
+package import SignetEngine
+internal import SignetPolicy
+package import SignetRecords
+
+// Whose the prints on a chip are where fprintd keeps them (`enrollment_source = fprintd`).
+//
+// Nothing of them is written into the index. Whoever may change the desktop's settings changes them at any time, so that an
+// entry would be old by the next look; and an entry is a claim that Signet may take the print off the chip once no record has
+// it, which it may not. So they are read from fprintd's store each time, as the user's own are; only where a chip lists what
+// was not there at the approval, and of those alone who have a PIN of Signet's: a print of anybody else's is fprintd's, and so foreign.
+
+extension UserStore {
+    /// The index, and what fprintd keeps of Signet's users.
+    package mutating func loadChipIndex() throws(StoreError) -> ChipIndex {
+        guard let elsewhere else { return try ChipIndexFile.read(in: root, sealer) }
+        var index = ChipIndex()
+        do throws(StoreError) { index = try ChipIndexFile.read(in: root, sealer) } catch {
+            // Nothing that Signet keeps itself lies on a chip.
+            guard error == .fault(.chips, .missing) else { throw error }
+        }
+        for uid in try inStore({ () throws(FileFault) in try users.numbers() }).sorted() {
+            guard let name = claimedName(of: uid) else { continue }
+            let kept = try elsewhere.turned(to: name).chipEntries(for: uid)
+            if kept.isEmpty { continue }
+            index.settle(uid, index.entries.filter { $0.uid == uid && !$0.isLoose } + kept)
+        }
+        return index
+    }
+
+    /// By what name the user's PIN was set; it only says where to look, in a store that is root's.
+    private borrowing func claimedName(of uid: UInt32) -> [UInt8]? {
+        let limit = IdentityRecord.byteLimit + RecordSealer.overhead
+        guard let file = try? users.folder(FileName(number: uid)).read(.identity, limit: limit) else { return nil }
+        return SealedHeader.claimedName(in: file.span)
+    }
+}
+
+extension FprintdStore {
+    /// What of the user's lies in readers' memories, as far as it can be read: what else is in the store closes that user's
+    /// own finger path, and nobody else's.
+    fileprivate func chipEntries(for uid: UInt32) throws(StoreError) -> [ChipIndex.Entry] {
+        let set = try read().takeSet()
+        var entries: [ChipIndex.Entry] = []
+        for entry in set.entries where entry.onReader {
+            let known = set.withTemplate(of: entry) { handle in
+                ChipIndexFile.entry(uid, entry.reader, handle)
+            }
+            if let known { entries.append(known) }
+        }
+        return entries
+    }
+}

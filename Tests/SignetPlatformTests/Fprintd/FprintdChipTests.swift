@@ -1,0 +1,109 @@
+import Foundation
+import SignetEngine
+import SignetPolicy
+import SignetRecords
+import Testing
+
+@testable import SignetPlatform
+
+/// Whose prints on a chip are where fprintd keeps them.
+@Suite(.enabled(if: isRoot, "needs root: both stores are root's")) struct FprintdChipTests {
+    /// alice (1000) and bob (1001) have PINs of Signet's, carol has a print alone; all of them on one chip.
+    private let fprintd: FprintdFolder
+    private let store: TestFolder
+
+    init() throws {
+        fprintd = try FprintdFolder()
+        store = try TestFolder()
+        try makeStore(store)
+        for (number, name) in ["alice", "bob", "carol"].enumerated() {
+            try fprintd.put("\(name)/chip/0/7", Self.print(name).bytes)
+            if name == "carol" { continue }
+            let uid = UInt32(1000 + number)
+            var records = try userStore(store.bytes, uid: uid, name: Array(name.utf8))
+            try records.create(identity(uid: uid, name: Array(name.utf8)))
+        }
+    }
+
+    private static func print(_ name: String, data: [UInt8]? = nil, onReader: Bool = true) -> FprintdPrint {
+        FprintdPrint(driver: "chip", user: name, data: data ?? Array(name.utf8), onReader: onReader)
+    }
+
+    private func digest(_ print: FprintdPrint) throws -> Digest {
+        let handle = print.bytes
+        let digest = HandleDigest.of(handle: handle.span)
+        return try #require(digest)
+    }
+
+    private func asAlice(elsewhere: Bool = true) throws -> UserStore {
+        var records = try userStore(store.bytes)
+        if elsewhere { records.elsewhere = fprintd.store }
+        return records
+    }
+
+    /// Catches another user's print that is called foreign, a print of nobody's here that is called a user's, one that was
+    /// exchanged in the settings and is still known, and an entry that gives Signet the right to delete fprintd's print.
+    @Test func ofSignetsUsersTheyAreReadEachTime() throws {
+        var records = try asAlice()
+        let all = try ["alice", "bob", "carol"].map { try digest(Self.print($0)) }
+        let index = try records.loadChipIndex()
+        #expect(index.strangers(among: all) == [all[2]])
+        #expect(index.entries.map(\.uid).sorted() == [1000, 1001] && index.loose.isEmpty)
+        let next = Self.print("bob", data: [7])
+        try fprintd.put("bob/chip/0/7", next.bytes)
+        #expect(try records.loadChipIndex().strangers(among: [all[1], digest(next)]) == [all[1]])
+        // One on the host is on no chip.
+        try fprintd.put("bob/chip/0/7", Self.print("bob", onReader: false).bytes)
+        #expect(try records.loadChipIndex().entries.map(\.uid) == [1000])
+
+        try records.changeChipIndex { $0.settle(1000, index.entries) }
+        #expect(!names(in: store.path).contains("chips"))
+        var own = try asAlice(elsewhere: false)
+        #expect(storeError { _ = try own.loadChipIndex() } == .fault(.chips, .missing))
+        #expect(try own.surveyChipIndex(mending: true).leftovers.isEmpty)
+    }
+
+    /// Catches prints of a purged user that Signet had put on the chip before fprintd kept them, and that are foreign for ever.
+    @Test func whatSignetKeptIsLeftOver() throws {
+        var own = try asAlice(elsewhere: false)
+        let handle = Self.print("older").bytes
+        let entry = PrintEntry(
+            finger: try #require(Finger(number: 7)),
+            reader: ReaderIdentity(driver: Array("chip".utf8), device: Array("0".utf8)), onReader: true, enrolledAt: 1,
+            template: 0..<handle.count)
+        let set = EnrollmentSet(generation: 1, entries: [entry], templates: secret(handle))
+        switch set {
+        case .some(let set): try own.save(set)
+        case .none: Issue.record("no set")
+        }
+        try own.changeChipIndex { $0.loosen([]) }
+        #expect(try own.loadChipIndex().loose.isEmpty)
+        var records = try asAlice()
+        try records.loosenChipIndex()
+        #expect(records.elsewhere != nil)
+        #expect(try own.loadChipIndex().loose.map(\.digest) == [digest(Self.print("older"))])
+    }
+
+    /// Catches somebody else's spoilt store that makes everybody's prints foreign, and an index that is spoilt and believed.
+    @Test func whatCannotBeReadIsThatUsersAlone() throws {
+        var records = try asAlice()
+        try fprintd.put("alice/chip/0/8", bytes(40))
+        chmod("\(fprintd.root)/bob", 0o777)
+        #expect(try records.loadChipIndex().entries.map(\.uid) == [1000])
+        var own = try asAlice(elsewhere: false)
+        let older = try digest(Self.print("older"))
+        try own.changeChipIndex { index in
+            index.loosen([
+                ChipIndex.Entry(
+                    uid: 1000, isLoose: false,
+                    reader: ReaderIdentity(driver: Array("chip".utf8), device: Array("0".utf8)), digest: older,
+                    handle: [1])
+            ])
+        }
+        #expect(try records.loadChipIndex().loose.map(\.digest) == [older])
+        var file = try read(store.sub("chips"))
+        file[file.count - 1] ^= 1
+        try overwrite(store.sub("chips"), file)
+        #expect(storeError { _ = try records.loadChipIndex() } == .fault(.chips, .damaged))
+    }
+}
