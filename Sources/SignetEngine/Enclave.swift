@@ -27,8 +27,10 @@ package protocol Enclave: ~Copyable {
     /// The 32 bytes under which all of a store is sealed.
     mutating func masterKey() throws(EnclaveError) -> SecretBytes
 
-    /// Has the object loaded while a person types; waits for nothing, and what fails shows in `openHalf`.
-    mutating func prepare(_ object: EnclaveObject)
+    /// As `KeyVault.wake`.
+    mutating func wake()
+    /// Has the object, where there is one, loaded while a person types; waits for nothing, and what fails shows in `openHalf`.
+    mutating func prepare(_ object: EnclaveObject?)
     /// How the TPM's protection against guessing stands; nil for a file.
     mutating func dictionaryAttack() throws(EnclaveError) -> DictionaryAttackState?
     /// A fresh half of 32 bytes and the object that gives it for this authorisation of 32 bytes; nil for a file.

@@ -191,6 +191,12 @@ package protocol KeyVault: ~Copyable {
     ) throws(VaultError) -> SecretBytes?
     /// Spends the time of one derivation, for a user who does not exist; one at a time on the whole machine.
     mutating func spendTime(of cost: KeyDerivationCost, on secret: borrowing ConcealedSecret)
+    /// Has the TPM's helper running, where there is a TPM; waits for nothing, and what fails shows when it is asked.
+    ///
+    /// To be called before a lock is taken. Who starts a process under a lock shares it with that process until this is
+    /// another program, and a user may stop both with all that runs in a control group of theirs (cgroups(7), the freezer):
+    /// of the two a waiter knows the one, and can kill no other.
+    mutating func wake()
     /// Has the TPM load what opening this key will need, while a person types; waits for nothing.
     mutating func prepare(_ wrapped: WrappedKey)
     /// How the TPM's protection against guessing stands; nil where there is no TPM.

@@ -215,6 +215,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         do throws(StoreError) {
             // Without the lock, which would make a folder for a user who has none.
             guard try store.loadIdentity() != nil else { return status }
+            vault.wake()
             try store.lock()
             do throws(StoreError) {
                 try look(&status, fingersAllowed: fingersAllowed)

@@ -120,7 +120,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     package mutating func savePrints(
         _ set: borrowing EnrollmentSet, approving session: ReaderSession?, key: borrowing SecretBytes?
     ) throws(LedgerFailure) {
-        do throws(StoreError) { try store.lock() } catch { throw failed(error) }
+        try lock()
         do throws(LedgerFailure) {
             try savePrintsHeld(set, approving: session, key: key)
             store.unlock()
@@ -237,7 +237,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     mutating func change(
         _ key: borrowing SecretBytes, _ body: (inout UserLedger, inout UserState) throws(LedgerFailure) -> Void
     ) throws(LedgerFailure) {
-        do throws(StoreError) { try store.lock() } catch { throw failed(error) }
+        try lock()
         do throws(LedgerFailure) {
             guard var state = try loadHeld() else { throw .recordUnusable }
             try checkOwnership(of: state.identity, by: key)

@@ -8,7 +8,7 @@ package import SignetSecrets
 extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, Log: ~Copyable {
     /// Takes the lock and charges one attempt, durably; answers the closed door where nothing was charged.
     package mutating func charge(_ purpose: SecretPurpose) throws(LedgerFailure) -> PINLockout? {
-        do throws(StoreError) { try store.lock() } catch { throw failed(error) }
+        try lock()
         do throws(LedgerFailure) {
             guard var state = try loadHeld() else { throw .recordUnusable }
             let now = try now()

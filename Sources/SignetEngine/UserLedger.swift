@@ -150,7 +150,7 @@ package struct UserLedger<
     mutating func hold<Result: ~Copyable>(
         _ body: (inout UserLedger) throws(LedgerFailure) -> Result
     ) throws(LedgerFailure) -> Result {
-        do throws(StoreError) { try store.lock() } catch { throw failed(error) }
+        try lock()
         do throws(LedgerFailure) {
             let result = try body(&self)
             store.unlock()
@@ -159,6 +159,12 @@ package struct UserLedger<
             store.unlock()
             throw error
         }
+    }
+
+    /// Takes the lock, with the TPM's helper running: see `KeyVault.wake`.
+    mutating func lock() throws(LedgerFailure) {
+        vault.wake()
+        do throws(StoreError) { try store.lock() } catch { throw failed(error) }
     }
 
     /// Writes the counters; durable when it returns.

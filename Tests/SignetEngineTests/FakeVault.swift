@@ -134,6 +134,8 @@ final class FakeVault: KeyVault {
 
     var hasHalves: Bool { tpm?.givesHalves ?? false }
 
+    func wake() { if tpm != nil { _ = process.begin(.wake) } }
+
     func prepare(_ wrapped: WrappedKey) {
         if wrapped.half != nil { _ = process.begin(.prepareHalf) }
     }

@@ -304,6 +304,19 @@ import Testing
         #expect(prepared < open.process.calls.firstIndex(of: .ask) ?? 0)
     }
 
+    /// Catches a TPM helper that is started while a user's lock is held, and so keeps it when its starter is killed.
+    @Test func theHelperIsStartedBeforeTheLock() throws {
+        let machine = Machine()
+        try EnclaveStories.counting(machine)
+        for answers in [[.right], [.wrong, .right]] as [[Answer]] {
+            let actor = machine.process()
+            _ = actor.authenticate(answers)
+            let locks = actor.process.calls.indices.filter { actor.process.calls[$0] == .lock }
+            #expect(!locks.isEmpty)
+            for lock in locks { #expect(lock > 0 && actor.process.calls[lock - 1] == .wake) }
+        }
+    }
+
     // MARK: Wear
 
     /// Catches a success that writes the TPM's flash, and more than one write an authentication: the arithmetic of

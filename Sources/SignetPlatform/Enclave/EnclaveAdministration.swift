@@ -85,6 +85,7 @@ package enum EnclaveAdministration {
         var enclave = opened.enclave
         var store = try UserStore(root: root, uid: uid, userName: [], keys: keys)
         guard store.hasIdentityFile() else { return .nothingThere }
+        enclave.wake()
         try store.lock()
         guard let binding = try store.binding() else { return .nothingThere }
         guard var counter = binding.counter else {

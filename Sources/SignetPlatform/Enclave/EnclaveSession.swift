@@ -35,7 +35,7 @@ struct EnclaveSession: ~Copyable {
     }
 
     /// Starts a helper and asks for the primary key, unless that was done; waits for no answer.
-    private mutating func begin() throws(EnclaveProblem) {
+    mutating func start() throws(EnclaveProblem) {
         if link.isRunning { return }
         owed = []
         loading = nil
@@ -52,7 +52,7 @@ struct EnclaveSession: ~Copyable {
     /// Has an object loaded and waits for nothing.
     mutating func load(_ object: EnclaveObject) throws(EnclaveProblem) {
         if link.isRunning, loading == object { return }
-        try begin()
+        try start()
         try send(.load(object))
         owed.append(.loaded)
         loading = object
@@ -85,7 +85,7 @@ struct EnclaveSession: ~Copyable {
     ///
     /// What the TPM does not do is thrown.
     mutating func ask(_ request: EnclaveRequest, secrets: Span<UInt8>) throws(EnclaveProblem) -> EnclaveAnswer {
-        try begin()
+        try start()
         try settle()
         try link.send(request, secrets: secrets)
         let answer = try link.receive()

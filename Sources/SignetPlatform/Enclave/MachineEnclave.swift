@@ -32,7 +32,9 @@ package struct MachineEnclave: Enclave, ~Copyable {
         return key
     }
 
-    package mutating func prepare(_ object: EnclaveObject) { tpm?.prepare(object) }
+    package mutating func wake() { tpm?.wake() }
+
+    package mutating func prepare(_ object: EnclaveObject?) { tpm?.prepare(object) }
 
     /// As `prepare` for a user who does not exist.
     mutating func prepareForNobody() { tpm?.prepareForNobody() }

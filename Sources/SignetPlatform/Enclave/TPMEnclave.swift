@@ -51,9 +51,12 @@ package struct TPMEnclave: Enclave, ~Copyable {
         if slot == nil { session.end() }
     }
 
-    package mutating func prepare(_ object: EnclaveObject) {
-        guard timing.slots == nil || slot != nil else { return }
-        try? session.load(object)
+    package mutating func wake() { try? session.start() }
+
+    package mutating func prepare(_ object: EnclaveObject?) {
+        // A counter may have been asked for since there was no slot.
+        guard timing.slots == nil || slot != nil else { return session.end() }
+        if let object { try? session.load(object) }
     }
 
     /// Prepares for a user who does not exist as for one who does.

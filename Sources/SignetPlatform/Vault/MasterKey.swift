@@ -23,7 +23,9 @@ package struct FileEnclave: Enclave, ~Copyable {
         }
     }
 
-    package mutating func prepare(_ object: EnclaveObject) {}
+    package mutating func wake() {}
+
+    package mutating func prepare(_ object: EnclaveObject?) {}
 
     package mutating func dictionaryAttack() throws(EnclaveError) -> DictionaryAttackState? { nil }
 

@@ -201,8 +201,10 @@ package struct SodiumVault: KeyVault, ~Copyable {
 
     package var hasHalves: Bool { enclave.kind == .tpm }
 
+    package mutating func wake() { enclave.wake() }
+
     package mutating func prepare(_ wrapped: WrappedKey) {
-        if let object = wrapped.half { enclave.prepare(object) }
+        enclave.prepare(wrapped.half)
     }
 
     package mutating func dictionaryAttack() throws(VaultError) -> DictionaryAttackState? {
