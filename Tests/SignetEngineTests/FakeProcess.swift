@@ -14,9 +14,8 @@ enum PortCall: UInt8, CaseIterable, Sendable {
     /// Whether the port lets this call fail.
     var canFail: Bool {
         switch self {
-        case .unlock, .spendTime, .prepare, .wake, .prepareHalf, .startClosing, .close, .stopListening, .tell, .closeField,
-            .wallTime,
-            .record:
+        case .unlock, .spendTime, .prepare, .wake, .prepareHalf, .startClosing, .close, .stopListening, .tell,
+            .closeField, .wallTime, .record:
             false
         default: true
         }
