@@ -11,26 +11,6 @@ extension SensorTests {
     @Suite struct CancelTests {
         private static let identity = ReaderIdentity.plainVirtual
 
-        /// Enrolls these fingers; answers their templates.
-        private func templates(_ names: [String]) throws -> [[UInt8]] {
-            let stage = try Stage()
-            let reader = VirtualReader(path: stage.socketPath)
-            var sensor = client(try stage.virtual("FP_VIRTUAL_DEVICE"))
-            guard let none = makeSet([], Self.identity, onReader: false), let finger = Finger(number: 7) else {
-                return []
-            }
-            _ = try sensor.open(Self.identity, for: none, gallery: [])
-            var templates: [[UInt8]] = []
-            for name in names {
-                let scans = Background { reader.send([String](repeating: "SCAN \(name)", count: 5)) }
-                guard let print = try sensor.enroll(finger, userName: [97], progress: { _ in }) else { break }
-                scans.join()
-                templates.append(print.template.copied())
-            }
-            sensor.stopListening()
-            return templates
-        }
-
         private func touch(_ sensor: inout SensorClient, _ reader: VirtualReader, _ finger: String) throws -> Touch {
             try sensor.arm()
             let scan = Background { reader.send("SCAN \(finger)") }
@@ -52,7 +32,7 @@ extension SensorTests {
             let stage = try Stage()
             let reader = VirtualReader(path: stage.socketPath)
             var sensor = client(try stage.virtual("FP_VIRTUAL_DEVICE"))
-            guard let set = makeSet(try templates(["f1"]), Self.identity, onReader: false) else { return }
+            guard let set = makeSet(try plainTemplates(of: ["f1"]), Self.identity, onReader: false) else { return }
             _ = try sensor.open(Self.identity, for: set, gallery: [0])
             #expect(try touch(&sensor, reader, "x") == .notRecognised)
             #expect(try leave(&sensor, after: delay) == .setAside(.cancelled, fingerSeen: false))
@@ -68,7 +48,9 @@ extension SensorTests {
             let stage = try Stage()
             let reader = VirtualReader(path: stage.socketPath)
             var sensor = client(try stage.virtual("FP_VIRTUAL_DEVICE"))
-            guard let set = makeSet(try templates(["f1", "f2"]), Self.identity, onReader: false) else { return }
+            guard let set = makeSet(try plainTemplates(of: ["f1", "f2"]), Self.identity, onReader: false) else {
+                return
+            }
             _ = try sensor.open(Self.identity, for: set, gallery: [0, 1])
             #expect(try touch(&sensor, reader, "x") == .retry(.removeFinger))
             #expect(try leave(&sensor, after: delay) == .setAside(.cancelled, fingerSeen: true))
@@ -87,7 +69,7 @@ extension SensorTests {
         @Test func theHelpersOwnWord() throws {
             let stage = try Stage()
             let reader = VirtualReader(path: stage.socketPath)
-            let templates = try templates(["f1", "f2"])
+            let templates = try plainTemplates(of: ["f1", "f2"])
             var helper = try HelperProcess(
                 path: Array(stage.virtual("FP_VIRTUAL_DEVICE").utf8), arguments: [],
                 packetLimit: SensorMessage.packetLimit)
@@ -183,16 +165,8 @@ extension SensorTests {
             private let descriptor: Int32
 
             init?(_ path: String) {
-                descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-                var address = sockaddr_un()
-                address.sun_family = sa_family_t(AF_UNIX)
-                withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8).prefix(107)) }
-                let connected = withUnsafePointer(to: &address) { pointer in
-                    pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-                    }
-                }
-                if connected != 0 { return nil }
+                guard let descriptor = VirtualReader.connect(to: path) else { return nil }
+                self.descriptor = descriptor
             }
 
             deinit { close(descriptor) }

@@ -189,3 +189,26 @@ extension Stage {
         return try script((lines + [ending]).joined(separator: "\n"))
     }
 }
+
+/// Enrolls the named fingers at libfprint's virtual reader that can only verify; answers their templates.
+func plainTemplates(of names: [String]) throws -> [[UInt8]] {
+    let stage = try Stage()
+    let reader = VirtualReader(path: stage.socketPath)
+    var sensor = client(try stage.virtual("FP_VIRTUAL_DEVICE"))
+    guard let none = makeSet([], ReaderIdentity.plainVirtual, onReader: false), let finger = Finger(number: 7) else {
+        return []
+    }
+    _ = try sensor.open(ReaderIdentity.plainVirtual, for: none, gallery: [])
+    var result: [[UInt8]] = []
+    for name in names {
+        let scans = Background { reader.send([String](repeating: "SCAN \(name)", count: 5)) }
+        let print = try sensor.enroll(finger, userName: Array("tester".utf8)) { _ in }
+        scans.join()
+        guard let print else { throw ReaderProblem.faulty }
+        let onReader = print.onReader
+        #expect(!onReader)
+        result.append(print.template.copied())
+    }
+    sensor.stopListening()
+    return result
+}

@@ -9,31 +9,8 @@ extension SensorTests {
     @Suite struct VerifyReaderTests {
         private static let identity = ReaderIdentity.plainVirtual
 
-        /// Enrolls the named fingers; answers their templates.
-        private func templates(of names: [String]) throws -> [[UInt8]] {
-            let stage = try Stage()
-            let reader = VirtualReader(path: stage.socketPath)
-            var sensor = client(try stage.virtual("FP_VIRTUAL_DEVICE"))
-            guard let none = makeSet([], Self.identity, onReader: false), let finger = Finger(number: 7) else {
-                return []
-            }
-            _ = try sensor.open(Self.identity, for: none, gallery: [])
-            var result: [[UInt8]] = []
-            for name in names {
-                let scans = Background { reader.send([String](repeating: "SCAN \(name)", count: 5)) }
-                let print = try sensor.enroll(finger, userName: Array("tester".utf8)) { _ in }
-                scans.join()
-                guard let print else { throw ReaderProblem.faulty }
-                let onReader = print.onReader
-                #expect(!onReader)
-                result.append(print.template.copied())
-            }
-            sensor.stopListening()
-            return result
-        }
-
         private func open(_ sensor: inout SensorClient, _ names: [String]) throws -> OpenedReader {
-            guard let set = makeSet(try templates(of: names), Self.identity, onReader: false) else {
+            guard let set = makeSet(try plainTemplates(of: names), Self.identity, onReader: false) else {
                 throw ReaderProblem.faulty
             }
             return try sensor.open(Self.identity, for: set, gallery: Array(names.indices))
@@ -84,7 +61,7 @@ extension SensorTests {
             let stage = try Stage()
             let reader = VirtualReader(path: stage.socketPath)
             var sensor = client(try stage.virtual("FP_VIRTUAL_DEVICE"))
-            let good = try templates(of: ["f1"])[0]
+            let good = try plainTemplates(of: ["f1"])[0]
             // The same print as another driver would have it, the same length.
             var foreign = good
             let name = Array("virtual_device".utf8)

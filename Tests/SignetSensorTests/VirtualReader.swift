@@ -19,19 +19,26 @@ struct VirtualReader: Sendable {
         for command in commands { send(command) }
     }
 
-    private func attempt(_ command: String) -> String? {
+    /// A connection to whatever listens at `path`; nil where nothing does.
+    static func connect(to path: String) -> Int32? {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8).prefix(107)) }
         let connected = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
-        guard connected == 0 else { return nil }
+        if connected == 0 { return descriptor }
+        close(descriptor)
+        return nil
+    }
+
+    private func attempt(_ command: String) -> String? {
+        guard let descriptor = VirtualReader.connect(to: path) else { return nil }
+        defer { close(descriptor) }
         var limit = timeval(tv_sec: 5, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         let bytes = Array(command.utf8)
