@@ -135,14 +135,23 @@ private enum DeviceFiles {
         let machine = CallerFactsTests.Machine()
         try FileManager.default.createDirectory(atPath: machine.root, withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(atPath: machine.root + "/proc", withDestinationPath: "/proc")
-        try put(machine, full: "1:7")
+        // A terminal that nobody else knows of.
+        let main = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        defer { close(main) }
+        // TIOCSPTLCK and TIOCGPTN (ioctl_tty(2)); posix_openpt(3) is not to be had here.
+        var locked: Int32 = 0
+        var number: UInt32 = 0
+        try #require(ioctl(main, 0x4004_5431, &locked) == 0 && ioctl(main, 0x8004_5430, &number) == 0)
+        let terminal = "/dev/pts/\(number)"
+        var about = stat()
+        try #require(lstat(terminal, &about) == 0)
+        try put(machine, numbers: "\(about.st_rdev >> 8 & 0xFFF):\(about.st_rdev & 0xFF)")
         for (mode, holds) in [(O_RDONLY, false), (0o10000000 /* O_PATH */, false), (O_WRONLY, true), (O_RDWR, true)] {
-            let file = open("/dev/full", mode | O_CLOEXEC)
+            let file = open(terminal, mode | O_CLOEXEC | O_NOCTTY)
             try #require(file >= 0)
             defer { close(file) }
             #expect(holders(machine, of: place).isEmpty != holds, "\(mode)")
         }
-        #expect(holders(machine, of: place).isEmpty)
     }
 
     /// Catches the same with a real process: a file called as the reader's in a mount namespace that anybody can make.
@@ -151,12 +160,12 @@ private enum DeviceFiles {
         let machine = CallerFactsTests.Machine()
         try FileManager.default.createDirectory(atPath: machine.root, withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(atPath: machine.root + "/proc", withDestinationPath: "/proc")
-        try put(machine, full: "1:7")
+        try put(machine, numbers: "189:262")
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
         process.arguments = [
             "--user", "--map-root-user", "--mount", "/bin/sh", "-c",
-            "mount -t tmpfs none /dev && exec 7<> /dev/full && echo ready && read x",
+            "mount -t tmpfs none /dev && mkdir -p /dev/bus/usb/003 && exec 7<> /dev/bus/usb/003/007 && echo ready && read x",
         ]
         let input = Pipe()
         let output = Pipe()
@@ -170,12 +179,12 @@ private enum DeviceFiles {
         }
         try #require(output.fileHandleForReading.availableData == Data("ready\n".utf8))
         let link = "/proc/\(process.processIdentifier)/fd/7"
-        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "/dev/full")
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "/dev/bus/usb/003/007")
         #expect(holders(machine, of: place).isEmpty)
     }
 
     /// The reader of `place` with the numbers of some other device.
-    private func put(_ machine: CallerFactsTests.Machine, full numbers: String) throws {
+    private func put(_ machine: CallerFactsTests.Machine, numbers: String) throws {
         let hub = "/sys/devices/pci0000:00/0000:00:14.0/usb3"
         try machine.put("\(hub)/version", " 2.00\n")
         try machine.put("\(hub)/3-1/3-1.4/dev", numbers + "\n")
