@@ -123,7 +123,7 @@ private enum DeviceFiles {
     @Test func aStrangersProgramIsNotNamed() throws {
         let machine = try machine()
         try run(machine, 20, "/home/mallory/fprintd", opens: ["/dev/bus/usb/003/007"])
-        try run(machine, 21, "/home/mallory/other", opens: ["/dev/bus/usb/003/007"])
+        try run(machine, 21, "/opt/mallory/fprintd", opens: ["/dev/bus/usb/003/007"])
         #expect(holders(machine, of: place) == ["a program"])
         try run(machine, 22, "/usr/libexec/fprintd", opens: ["/dev/bus/usb/003/007"])
         #expect(holders(machine, of: place).sorted() == ["a program", "fprintd"])
