@@ -1,9 +1,11 @@
+#define _GNU_SOURCE  // statx(2)
 #include "cplatform_files.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -83,4 +85,18 @@ int signet_room(const char *path) {
     // File systems without a table of files say 0 of 0.
     if (status.f_files > 0 && status.f_ffree == 0) return 0;
     return status.f_frsize > 0 && status.f_bfree >= 65536 / status.f_frsize && status.f_bfree > 0;
+}
+
+int signet_open_device(const char *link, unsigned *device_major, unsigned *device_minor) {
+    // The link's own permissions say how the file was opened (proc_pid_fd(5)). A device is driven through a descriptor that
+    // may write; reading alone, or O_PATH, is open to those who may not use it.
+    struct stat about;
+    if (lstat(link, &about) != 0 || !(about.st_mode & S_IWUSR)) return 0;
+    // stat(2) would ask the server of somebody's FUSE or NFS file, which may never answer.
+    struct statx file;
+    if (statx(AT_FDCWD, link, AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, STATX_TYPE, &file) != 0) return 0;
+    if (!(file.stx_mask & STATX_TYPE) || !S_ISCHR(file.stx_mode)) return 0;
+    *device_major = file.stx_rdev_major;
+    *device_minor = file.stx_rdev_minor;
+    return 1;
 }

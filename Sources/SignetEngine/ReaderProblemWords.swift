@@ -48,7 +48,7 @@ extension ReaderProblem {
             ReaderProblemWords("cancel_ignored", "The reader was not touched in time, and did not stop waiting")
         case .notPermitted: ReaderProblemWords("not_permitted", "The reader may not be used")
         case .faulty: ReaderProblemWords("faulty", "The reader reported a fault")
-        case .helperFailed: ReaderProblemWords("helper_failed", "The reader could not be started")
+        case .helperFailed: ReaderProblemWords("helper_failed", "The program that drives the reader failed")
         case .storageFull: ReaderProblemWords("storage_full", "The reader's memory is full")
         case .duplicate: ReaderProblemWords("duplicate", "The reader knows this finger already")
         case .unsupported: ReaderProblemWords("unsupported", "The reader cannot do this")

@@ -1,6 +1,7 @@
+internal import CPlatform
 package import SignetPolicy
 
-/// Who has a reader's device file open: fprintd, a virtual machine, another prompt's helper.
+/// Who has a reader's device open: fprintd, a virtual machine, another prompt's helper.
 ///
 /// libfprint and the kernel say only "busy". Root sees everybody's descriptors under /proc, so this can say who; nothing
 /// is opened or asked for it.
@@ -14,33 +15,66 @@ package struct DeviceHolders {
 
     /// Programs that have the reader at `place` open, each once, as people know them: "fprintd", "qemu on pts/3".
     ///
-    /// Empty where nobody has, and where the place has no device file. The search ends after some milliseconds: a user
-    /// with many open files must not keep others waiting.
-    func holders(of place: ReaderPlace, within milliseconds: Int) -> [ReaderHolder] {
-        let files = deviceFiles(of: place)
-        if files.isEmpty { return [] }
+    /// `wakers` counts those too that only have the HID device open through which a chip at SPI is woken: they come last,
+    /// since others have it for reasons of their own, and it is nobody's alone. Empty where nobody has the reader, and
+    /// where the place has no device. The search ends after some milliseconds: a user with many open files must not keep
+    /// others waiting.
+    func holders(of place: ReaderPlace, wakers: Bool = false, within milliseconds: Int) -> [ReaderHolder] {
+        guard let own = device(of: place) else { return [] }
+        let beside = wakers ? self.wakers(of: place) : []
         let deadline = Deadline(milliseconds: milliseconds)
-        var found: [ReaderHolder] = []
-        for name in SmallFile.names(in: path("/proc")) {
-            guard let process = number(name[...]) else { continue }
+        var first: [ReaderHolder] = []
+        var last: [ReaderHolder] = []
+        for name in SmallFile.names(in: path("/proc"), until: deadline) {
             if deadline.hasPassed { break }
-            let folder = path("/proc/") + name + KeyedHash.bytes(of: "/fd")
-            let descriptors = SmallFile.names(in: folder, limit: DeviceHolders.descriptorLimit)
-            let holds = descriptors.contains { descriptor in
-                guard !deadline.hasPassed,
-                    let target = SmallFile.target(of: folder + [UInt8(ascii: "/")] + descriptor)
-                else { return false }
-                return files.contains { $0.elementsEqual(target) }
+            guard let process = number(name[...]) else { continue }
+            let opened = opened(by: name, among: [own] + beside, until: deadline)
+            guard !opened.isEmpty, let holder = ReaderHolder(process: Int32(clamping: process), root: root) else {
+                continue
             }
-            guard holds, let holder = ReaderHolder(process: Int32(clamping: process), root: root) else { continue }
-            if !found.contains(where: { $0.words == holder.words }) { found.append(holder) }
+            if opened.contains(own) {
+                DeviceHolders.add(holder, to: &first)
+            } else {
+                last.append(holder)
+            }
+        }
+        for holder in last { DeviceHolders.add(holder, to: &first) }
+        return first
+    }
+
+    /// A stranger's program may have the name of an installed one, and takes nothing away from it.
+    private static func add(_ holder: ReaderHolder, to list: inout [ReaderHolder]) {
+        if list.contains(where: { $0.words == holder.words && $0.isInstalled == holder.isInstalled }) { return }
+        list.append(holder)
+    }
+
+    /// Which of the devices a process has open.
+    ///
+    /// What a link is called proves nothing: in a mount namespace of their own anybody has a file of any name below /dev
+    /// (mount_namespaces(7)), and root reads that name. The device numbers of what is open cannot be chosen.
+    private func opened(
+        by process: [UInt8], among devices: [DeviceNumber], until deadline: Deadline
+    ) -> [DeviceNumber] {
+        let folder = path("/proc/") + process + KeyedHash.bytes(of: "/fd")
+        let names = SmallFile.names(in: folder, limit: DeviceHolders.descriptorLimit, until: deadline)
+        var found: [DeviceNumber] = []
+        for name in names {
+            if deadline.hasPassed { break }
+            guard let device = DeviceNumber(openAs: folder + [UInt8(ascii: "/")] + name), devices.contains(device)
+            else { continue }
+            found.append(device)
         }
         return found
     }
 
-    /// Their names, for an administrator.
+    /// Their names, for an administrator; "a program" for what is not installed and could have any name.
     package func names(of place: ReaderPlace, within milliseconds: Int = 5000) -> [[UInt8]] {
-        holders(of: place, within: milliseconds).map { $0.words }
+        var names: [[UInt8]] = []
+        for holder in holders(of: place, within: milliseconds) {
+            let name = holder.isInstalled ? holder.words : KeyedHash.bytes(of: "a program")
+            if !names.contains(name) { names.append(name) }
+        }
+        return names
     }
 
     /// Whether a program of that file name runs.
@@ -54,48 +88,56 @@ package struct DeviceHolders {
         }
     }
 
-    /// The device file of the reader that is there now: "/dev/bus/usb/003/004", "/dev/spidev0.0".
-    package func deviceFile(of place: ReaderPlace) -> [UInt8]? { deviceFiles(of: place).first }
-
-    /// All device files through which the reader is driven, its own first.
-    package func deviceFiles(of place: ReaderPlace) -> [[UInt8]] {
+    /// The device that is the reader at `place` now; nil where there is none.
+    private func device(of place: ReaderPlace) -> DeviceNumber? {
         switch place.bus {
-        case .usb: usbFile(of: place).map { [$0] } ?? []
-        case .spi: spiFiles(of: place)
-        case .virtual, .other: []
+        case .usb: usbDevice(of: place)
+        case .spi: spiDevice(of: place)
+        case .virtual, .other: nil
         }
+    }
+
+    /// "189:258" in a device's folder of /sys.
+    private func device(in folder: [UInt8]) -> DeviceNumber? {
+        guard let text = SmallFile.read(folder + KeyedHash.bytes(of: "/dev"), limit: 64) else { return nil }
+        let line = text.prefix { $0 != 0x0A }
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")), let major = number(line[..<colon]),
+            let minor = number(line[(colon + 1)...])
+        else { return nil }
+        return DeviceNumber(major: UInt32(clamping: major), minor: UInt32(clamping: minor))
     }
 
     // MARK: SPI
 
-    /// The chip's own, and that of the HID device through which it is woken, where it has one.
-    private func spiFiles(of place: ReaderPlace) -> [[UInt8]] {
-        guard let slash = place.path.lastIndex(of: UInt8(ascii: "/")) else { return [] }
+    private func spiDevice(of place: ReaderPlace) -> DeviceNumber? {
+        guard let slash = place.path.lastIndex(of: UInt8(ascii: "/")) else { return nil }
         let name = place.path[(slash + 1)...]
         // "../../devices/pci0000:00/…/spi_master/spi0/spi-ELAN7001:00/spidev/spidev0.0"
-        guard name.starts(with: KeyedHash.bytes(of: "spidev")),
-            let target = SmallFile.target(of: path("/sys/class/spidev/") + name),
+        let folder = path("/sys/class/spidev/") + name
+        guard name.starts(with: KeyedHash.bytes(of: "spidev")), let target = SmallFile.target(of: folder),
             target.elementsEqual(KeyedHash.bytes(of: "../../devices/") + place.path)
-        else { return [] }
-        let own = KeyedHash.bytes(of: "/dev/") + name
-        return contains(place.path, KeyedHash.bytes(of: "/spi-ELAN")) ? [own] + wakers() : [own]
+        else { return nil }
+        return device(in: folder)
     }
 
     /// HID devices of Elan at I²C: libfprint's elanspi opens one of them beside its chip, and none is at another bus.
     ///
     /// They are known by their folders, "0018:04F3:3057.0001": bus (BUS_I2C of linux/input.h), vendor, product, number.
-    private func wakers() -> [[UInt8]] {
+    private func wakers(of place: ReaderPlace) -> [DeviceNumber] {
+        guard place.bus == .spi, contains(place.path, KeyedHash.bytes(of: "/spi-ELAN")) else { return [] }
         let devices = path("/sys/class/hidraw/")
-        return SmallFile.names(in: devices).filter { name in
-            guard let target = SmallFile.target(of: devices + name) else { return false }
-            return contains(target, KeyedHash.bytes(of: "/0018:04F3:"))
-        }.map { KeyedHash.bytes(of: "/dev/") + $0 }
+        return SmallFile.names(in: devices).compactMap { name in
+            guard let target = SmallFile.target(of: devices + name),
+                contains(target, KeyedHash.bytes(of: "/0018:04F3:"))
+            else { return nil }
+            return device(in: devices + name)
+        }
     }
 
     // MARK: USB
 
-    /// "/dev/bus/usb/003/004" of what is plugged in there now.
-    private func usbFile(of place: ReaderPlace) -> [UInt8]? {
+    /// What is plugged in there now.
+    private func usbDevice(of place: ReaderPlace) -> DeviceNumber? {
         guard let slash = place.path.lastIndex(of: UInt8(ascii: "/")) else { return nil }
         let port = place.path[(slash + 1)...]
         let devices = path("/sys/bus/usb/devices/")
@@ -107,10 +149,8 @@ package struct DeviceHolders {
             // "../../../devices/pci0000:00/0000:00:14.0/usb3/3-1/3-1.4"
             let controller = place.path[..<slash].dropLast(4)
             let hub = KeyedHash.bytes(of: "/devices/") + controller + KeyedHash.bytes(of: "usb") + name[..<dash]
-            guard place.path[..<slash].last == version, contains(target, hub + [UInt8(ascii: "/")]),
-                let bus = number(in: name, "busnum"), let address = number(in: name, "devnum")
-            else { continue }
-            return KeyedHash.bytes(of: "/dev/bus/usb/") + padded(bus) + [UInt8(ascii: "/")] + padded(address)
+            guard place.path[..<slash].last == version, contains(target, hub + [UInt8(ascii: "/")]) else { continue }
+            return device(in: devices + name)
         }
         return nil
     }
@@ -123,12 +163,6 @@ package struct DeviceHolders {
 
     private func path(_ text: StaticString) -> [UInt8] { root + KeyedHash.bytes(of: text) }
 
-    private func number(in device: [UInt8], _ attribute: StaticString) -> Int? {
-        let file = path("/sys/bus/usb/devices/") + device + [UInt8(ascii: "/")] + KeyedHash.bytes(of: attribute)
-        guard let text = SmallFile.read(file, limit: 64) else { return nil }
-        return number(text.prefix { $0 != 0x0A })
-    }
-
     private func number(_ digits: ArraySlice<UInt8>) -> Int? {
         guard !digits.isEmpty, digits.count <= 9 else { return nil }
         var value = 0
@@ -139,13 +173,27 @@ package struct DeviceHolders {
         return value
     }
 
-    private func padded(_ number: Int) -> [UInt8] {
-        let digits = Array("\(number)".utf8)
-        return [UInt8](repeating: UInt8(ascii: "0"), count: max(3 - digits.count, 0)) + digits
-    }
-
     private func contains(_ text: [UInt8], _ part: [UInt8]) -> Bool {
         guard text.count >= part.count else { return false }
         return (0...(text.count - part.count)).contains { text[$0...].starts(with: part) }
+    }
+}
+
+/// A character device by its numbers (makedev(3)), which tell it from any other whatever its file is called.
+struct DeviceNumber: Equatable {
+    let major: UInt32
+    let minor: UInt32
+}
+
+extension DeviceNumber {
+    /// The device that a process has open for writing, by its link "/proc/PID/fd/N"; nil for every other file.
+    init?(openAs link: [UInt8]) {
+        var major: UInt32 = 0
+        var minor: UInt32 = 0
+        // SAFETY: the path is terminated; all three outlive the call.
+        guard unsafe signet_open_device(link.map { CChar(bitPattern: $0) } + [0], &major, &minor) == 1 else {
+            return nil
+        }
+        self.init(major: major, minor: minor)
     }
 }

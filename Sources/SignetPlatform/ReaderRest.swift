@@ -5,7 +5,11 @@ package import SignetPolicy
 ///
 /// A file for each user, in the folder of the claims: how often in a row a reader failed, when last, and how. A person
 /// who sits at a field never rests: the field waits for them, and no loop comes of it. What fails in somebody else's
-/// process (`su alice`) has a file of its own, so that nobody makes another person's reader rest.
+/// process (`su alice`) counts for that caller, whoever is asked for, so that nobody makes another person's reader rest.
+///
+/// A file goes with the next success, and all of them with the boot (/run). So there are at most two of 13 bytes for each
+/// uid that has met a failing reader: `rest-N` for the user, `rest-by-N` for the caller. Whoever has subordinate uids
+/// (subuid(5), 65,536 as a rule) can make one for each of them, but not one for each and every other user.
 package struct ReaderRest: Sendable {
     private let folder: [UInt8]
     private let name: FileName?
@@ -34,11 +38,11 @@ package struct ReaderRest: Sendable {
         func areRested(at now: Int64) -> Bool { now < last || now - last >= pause }
     }
 
-    /// The rests of the user where `caller`, a real uid, asks, kept in `folder`; root's programs ask for the user.
+    /// The rests that count where `caller`, a real uid, asks for the user, kept in `folder`; root's programs ask as the user.
     package init(user: UInt32, caller: UInt32? = nil, in folder: [UInt8] = SensorClient.standardClaims) {
         self.folder = folder
-        let other = caller.flatMap { $0 == 0 || $0 == user ? nil : "-\($0)" } ?? ""
-        name = FileName(Array("rest-\(user)\(other)".utf8))
+        let other = caller.flatMap { $0 == 0 || $0 == user ? nil : "by-\($0)" }
+        name = FileName(Array("rest-\(other ?? "\(user)")".utf8))
     }
 
     /// What the reader's problem was, while it rests; nil where it may be tried.
@@ -57,11 +61,12 @@ package struct ReaderRest: Sendable {
 
     /// The reader did what it is there for.
     package func succeeded() {
-        guard failures != nil else { return }
-        write(Failures(count: 0, last: 0, problem: .noReader))
+        // Whoever has just opened the file to write a failure writes into none: that failure is lost, which rests less.
+        guard let name, let folder = try? SecureFolder(path: folder) else { return }
+        try? folder.remove(name)
     }
 
-    // 4 bytes count, 8 bytes time, 1 byte problem, little endian. Two programs that write at once lose one failure.
+    // 4 bytes count, 8 bytes time, 1 byte problem, little endian. No lock: two programs that write at once lose a failure.
 
     /// nil where there are none, or they cannot be read: then nothing rests.
     private var failures: Failures? {

@@ -41,10 +41,13 @@ extension SensorClient {
         // Who has a claim is another prompt of Signet's, which is told at once.
         case .problem(.busy) where claimIsRefused: return false
         case .problem(.busy), .problem(.faulty), .problem(.notPermitted):
+            let isBusy = stop == .problem(.busy)
+            // Who has opened the HID device beside a chip explains a busy one, but never makes a faulty one busy.
             // The helper that was refused is gone by now, so it is not found.
-            let found = DeviceHolders(root: root).holders(of: place, within: SensorClient.searchPatience)
+            let found = DeviceHolders(root: root).holders(
+                of: place, wakers: isBusy, within: SensorClient.searchPatience)
             holder = found.first { $0.isInstalled }?.words
-            return !found.isEmpty || stop == .problem(.busy)
+            return !found.isEmpty || isBusy
         case .problem, .setAside: return false
         }
     }

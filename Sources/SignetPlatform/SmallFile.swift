@@ -39,18 +39,20 @@ enum SmallFile {
 
     /// The names in a folder; none where it cannot be read.
     ///
-    /// Of more than `limit` there, one more than so many.
-    static func names(in path: [UInt8], limit: Int = .max) -> [[UInt8]] {
+    /// Of more than `limit` there, one more than so many; those that come after `deadline` are left out.
+    static func names(in path: [UInt8], limit: Int = .max, until deadline: Deadline? = nil) -> [[UInt8]] {
         // SAFETY: the path is terminated and outlives the call.
         let raw = unsafe signet_openat(
             AT_FDCWD, path.map { CChar(bitPattern: $0) } + [0], O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
         guard raw >= 0 else { return [] }
-        return names(in: FileDescriptor(owning: raw), limit: limit) ?? []
+        return names(in: FileDescriptor(owning: raw), limit: limit, until: deadline) ?? []
     }
 
     /// The names in an opened folder, one more than `limit` where there are more; nil where it cannot be read.
-    static func names(in folder: borrowing FileDescriptor, limit: Int) -> [[UInt8]]? {
-        var found = Names(limit: limit)
+    static func names(
+        in folder: borrowing FileDescriptor, limit: Int, until deadline: Deadline? = nil
+    ) -> [[UInt8]]? {
+        var found = Names(limit: limit, deadline: deadline)
         // SAFETY: `found` outlives the call, and the callback is called only within it with this very pointer.
         let result = unsafe withUnsafeMutablePointer(to: &found) { list in
             unsafe signet_list(folder.raw, list) { context, name in
@@ -58,7 +60,7 @@ enum SmallFile {
                 guard let list = unsafe context?.assumingMemoryBound(to: Names.self) else { return 0 }
                 let bytes = unsafe UnsafeBufferPointer(start: name, count: strlen(name))
                 unsafe list.pointee.names.append(bytes.map { UInt8(bitPattern: $0) })
-                return unsafe list.pointee.names.count <= list.pointee.limit ? 1 : 0
+                return unsafe list.pointee.mayGoOn ? 1 : 0
             }
         }
         return result == 0 ? found.names : nil
@@ -66,6 +68,9 @@ enum SmallFile {
 
     private struct Names {
         let limit: Int
+        let deadline: Deadline?
         var names: [[UInt8]] = []
+
+        var mayGoOn: Bool { names.count <= limit && deadline?.hasPassed != true }
     }
 }

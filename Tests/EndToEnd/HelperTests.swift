@@ -175,7 +175,7 @@ import Testing
             try Command.must("sh", "-c", change.replacingOccurrences(of: "F", with: folder))
             let terminal = try alice.sudo()
             try terminal.waitForSecretPrompt(Offer.begun)
-            try terminal.waitFor("The reader could not be started. ")
+            try terminal.waitFor("The program that drives the reader failed. ")
             try alice.typePIN(terminal)
             #expect(!FileManager.default.fileExists(atPath: folder + "/started"))
         }

@@ -24,7 +24,7 @@ import Testing
         (.notPermitted, "not_permitted", "The reader may not be used."),
         (.timedOut, "timed_out", "The reader did not answer."),
         (.faulty, "faulty", "The reader reported a fault."),
-        (.helperFailed, "helper_failed", "The reader could not be started."),
+        (.helperFailed, "helper_failed", "The program that drives the reader failed."),
         (.storageFull, "storage_full", "The reader's memory is full."),
         (.duplicate, "duplicate", "The reader knows this finger already."),
         (.unsupported, "unsupported", "The reader cannot do this."),

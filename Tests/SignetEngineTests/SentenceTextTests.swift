@@ -342,7 +342,7 @@ private let sudo = Array("sudo".utf8)
             (.noReader, "No reader was found."), (.busy, "The reader is in use by another program."),
             (.removed, "The reader was unplugged."), (.tooHot, "The reader is too hot and needs a few minutes."),
             (.notPermitted, "The reader may not be used."), (.timedOut, "The reader did not answer."),
-            (.faulty, "The reader reported a fault."), (.helperFailed, "The reader could not be started."),
+            (.faulty, "The reader reported a fault."), (.helperFailed, "The program that drives the reader failed."),
             (.storageFull, "The reader's memory is full."), (.duplicate, "The reader knows this finger already."),
             (.unsupported, "The reader cannot do this."),
             (.printNotFound, "The reader no longer has this fingerprint."),

@@ -6,9 +6,26 @@ import Testing
 
 @testable import SignetPlatform
 
+/// Device files, which are looked at and never opened.
+enum DeviceFiles {
+    /// Whether this process may make one.
+    static let mayBeMade: Bool = {
+        let path = NSTemporaryDirectory() + "signet-device-\(getpid())"
+        defer { unlink(path) }
+        return mknod(path, S_IFCHR | 0o600, 189 << 8 | 3) == 0
+    }()
+
+    static func make(_ file: String, _ major: dev_t, _ minor: dev_t) throws {
+        try FileManager.default.createDirectory(
+            atPath: (file as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+        try #require(mknod(file, S_IFCHR | 0o600, major << 8 | minor) == 0)
+    }
+}
+
 extension SensorTests {
     /// A reader that another program has, fprintd most of all.
-    @Suite struct BusyReaderTests {
+    @Suite(.enabled(if: DeviceFiles.mayBeMade, "device files cannot be made here (mknod(2))"))
+    struct BusyReaderTests {
         private static let identity = ReaderIdentity.plainVirtual
 
         private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
@@ -22,12 +39,33 @@ extension SensorTests {
             try text.write(toFile: path, atomically: false, encoding: .utf8)
         }
 
+        private static let spiPlace = ReaderPlace(
+            bus: .spi, attachment: .fixed,
+            path: bytes("pci0000:00/spi.3/spi_master/spi0/spi-ELAN7001:00/spidev/spidev0.0"))
+
+        /// A chip at SPI, /dev/spidev0.0, and beside it the HID device through which it is woken, /dev/hidraw0.
+        private func addChip(_ stage: Stage) throws {
+            let chip = String(decoding: Self.spiPlace.path, as: UTF8.self)
+            for (kind, name, path, major) in [
+                ("spidev", "spidev0.0", chip, 153),
+                ("hidraw", "hidraw0", "i2c-1/0018:04F3:3057.0001/hidraw/hidraw0", 240),
+            ] {
+                try put("\(major):0\n", stage.folder + "/sys/devices/\(path)/dev")
+                let folder = stage.folder + "/sys/class/\(kind)"
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+                #expect(symlink("../../devices/\(path)", "\(folder)/\(name)") == 0)
+                try DeviceFiles.make(stage.folder + "/dev/\(name)", dev_t(major), 0)
+            }
+        }
+
         /// A machine with a reader at /dev/bus/usb/001/004 and one process, which runs this program and has these files open.
         private func machine(_ stage: Stage, exe: String, files: [String]) throws -> [UInt8] {
             let hub = "/devices/pci0000:00/0000:00:14.0/usb1"
             try put(" 2.00\n", stage.folder + "/sys\(hub)/version")
-            try put("1\n", stage.folder + "/sys\(hub)/1-4/busnum")
-            try put("4\n", stage.folder + "/sys\(hub)/1-4/devnum")
+            try put("189:3\n", stage.folder + "/sys\(hub)/1-4/dev")
+            try DeviceFiles.make(stage.folder + "/dev/bus/usb/001/004", 189, 3)
+            try DeviceFiles.make(stage.folder + "/dev/bus/usb/001/005", 189, 4)
+            try put("no device", stage.folder + "/tmp/dev/bus/usb/001/004")
             let bus = stage.folder + "/sys/bus/usb/devices"
             try FileManager.default.createDirectory(atPath: bus, withIntermediateDirectories: true)
             #expect(symlink("../../..\(hub)", bus + "/usb1") == 0 && symlink("../../..\(hub)/1-4", bus + "/1-4") == 0)
@@ -35,7 +73,10 @@ extension SensorTests {
             try put("42 (x) S 1 1 1 0 -1 4194560", folder + "/stat")
             try FileManager.default.createDirectory(atPath: folder + "/fd", withIntermediateDirectories: true)
             #expect(symlink(exe, folder + "/exe") == 0)
-            for (number, file) in files.enumerated() { #expect(symlink(file, "\(folder)/fd/\(number)") == 0) }
+            for (number, file) in files.enumerated() {
+                let target = file.hasPrefix("/") ? stage.folder + file : file
+                #expect(symlink(target, "\(folder)/fd/\(number)") == 0)
+            }
             return Self.bytes(stage.folder)
         }
 
@@ -112,6 +153,21 @@ extension SensorTests {
             let opened = try open(&sensor)
             #expect(opened.problem == .faulty && opened.holder == nil)
             #expect(opened.seconds < 0.4)
+        }
+
+        /// Catches a program that reads the touchpad for reasons of its own and turns every fault of the chip into "in use".
+        @Test(
+            arguments: [
+                (.faulty, "/dev/hidraw0", .faulty, nil), (.notPermitted, "/dev/hidraw0", .notPermitted, nil),
+                (.busy, "/dev/hidraw0", .busy, "fwupd"), (.faulty, "/dev/spidev0.0", .busy, "fwupd"),
+            ] as [(ReaderProblem, String, ReaderProblem, String?)])
+        func whoHasTheWaker(problem: ReaderProblem, file: String, told: ReaderProblem, holder: String?) throws {
+            let stage = try Stage()
+            var sensor = client(try failing(stage, problem))
+            sensor.root = try machine(stage, exe: "/usr/libexec/fwupd", files: [file])
+            try addChip(stage)
+            let opened = try open(&sensor, at: Self.spiPlace)
+            #expect(opened.problem == told && opened.holder == holder)
         }
 
         /// Catches a busy reader that is given up at once, though its holder is about to let go of it; and one that stays busy

@@ -134,11 +134,32 @@ extension SensorTests {
             #expect(alice.problem == nil)
             #expect(ReaderRest(user: 1000, caller: 1001, in: folder).problem == .busy)
             #expect(ReaderRest(user: 1000, caller: 1002, in: folder).problem == nil)
-            #expect(ReaderRest(user: 1001, in: folder).problem == nil)
+            #expect(ReaderRest(user: 1001, in: folder).problem == nil, "nor the caller's own")
             // Her own programs and the machine's are one: the locker of one desktop runs as her, that of another as root.
             ReaderRest(user: 1000, caller: 0, in: folder).failed(.faulty)
             #expect(alice.problem == .faulty)
             #expect(ReaderRest(user: 1000, caller: 1000, in: folder).problem == .faulty)
+            #expect(ReaderRest(user: 1000, caller: 1001, in: folder).problem == .busy)
+        }
+
+        /// Catches a file for each pair of caller and user, and files that stay when there is nothing more to say.
+        @Test func thereAreFewFiles() throws {
+            let stage = try Stage()
+            let folder = Array((stage.folder + "/rests").utf8)
+            func files() -> [String] {
+                ((try? FileManager.default.contentsOfDirectory(atPath: stage.folder + "/rests")) ?? []).sorted()
+            }
+            ReaderRest(user: 1, caller: 1001, in: folder).succeeded()
+            #expect(files().isEmpty)
+            for user in 1...50 as ClosedRange<UInt32> { ReaderRest(user: user, caller: 1001, in: folder).failed(.busy) }
+            #expect(files() == ["rest-by-1001"])
+            #expect(ReaderRest(user: 70, caller: 1001, in: folder).problem == .busy)
+            ReaderRest(user: 1, caller: 0, in: folder).failed(.faulty)
+            #expect(files() == ["rest-1", "rest-by-1001"])
+            ReaderRest(user: 60, caller: 1001, in: folder).succeeded()
+            #expect(files() == ["rest-1"])
+            ReaderRest(user: 1, in: folder).succeeded()
+            #expect(files().isEmpty)
         }
 
         /// Catches a reader that rests half a minute for one failure because it failed often on another day.

@@ -27,6 +27,10 @@ int signet_pidfd_kill(int pidfd, int signal);
 int signet_list(int folder, void *_Nullable context,
                 int (*_Nonnull visit)(void *_Nullable context, const char *_Nonnull name));
 
+/// The device that a process has open for writing, by its link /proc/PID/fd/N: 1 and its numbers; 0 for whatever else
+/// lies there. The link is followed to the open file itself, whose owner's file system is not asked.
+int signet_open_device(const char *_Nonnull link, unsigned *_Nonnull device_major, unsigned *_Nonnull device_minor);
+
 /// S_ISUID and its like are macros: the permission bits, with set-id and sticky bits.
 static inline mode_t signet_permissions(mode_t mode) { return mode & 07777; }
 

@@ -138,6 +138,7 @@ struct ReadersTests {
         #expect(levels(report(at: ReadersTests.socket, distrust: .outside)) == [.warn, .warn])
         #expect(levels(report(holders: ["qemu"])) == [.note, .note])
         #expect(levels(report(holders: ["fprintd"])) == [.note], "fprintd has a line of its own")
+        #expect(levels(report(holders: ["fprintd", "qemu"])) == [.note, .note])
         #expect(Doctor.fprintd(isInstalled: true, isRunning: true, holds: true).map(\.level) == [.warn])
         #expect(Doctor.fprintd(isInstalled: true, isRunning: false, holds: false).map(\.level) == [.note])
         #expect(Doctor.fprintd(isInstalled: false, isRunning: false, holds: false).isEmpty)

@@ -55,10 +55,12 @@ extension Doctor {
                         .warn, "reader", "\(label): a print is gone from its memory: \(gone.words)",
                         remedy: gone.remedy))
             }
-            if !report.holders.isEmpty, !report.holders.contains("fprintd") {
+            // fprintd has a line of its own, and keeps nobody else from being told.
+            let others = report.holders.filter { $0 != "fprintd" }
+            if !others.isEmpty {
                 lines.append(
                     DoctorLine(
-                        .note, "reader", "\(label) is in use by \(report.holders.joined(separator: ", "))",
+                        .note, "reader", "\(label) is in use by \(others.joined(separator: ", "))",
                         remedy: "end that program, or wait for it"))
             }
         }
