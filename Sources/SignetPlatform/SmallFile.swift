@@ -45,11 +45,11 @@ enum SmallFile {
         let raw = unsafe signet_openat(
             AT_FDCWD, path.map { CChar(bitPattern: $0) } + [0], O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
         guard raw >= 0 else { return [] }
-        return names(in: FileDescriptor(owning: raw), limit: limit) ?? []
+        return (try? names(in: FileDescriptor(owning: raw), limit: limit)) ?? []
     }
 
-    /// The names in an opened folder, one more than `limit` where there are more; nil where it cannot be read.
-    static func names(in folder: borrowing FileDescriptor, limit: Int) -> [[UInt8]]? {
+    /// The names in an opened folder, one more than `limit` where there are more.
+    static func names(in folder: borrowing FileDescriptor, limit: Int) throws(FileFault) -> [[UInt8]] {
         var found = Names(limit: limit)
         // SAFETY: `found` outlives the call, and the callback is called only within it with this very pointer.
         let result = unsafe withUnsafeMutablePointer(to: &found) { list in
@@ -61,7 +61,8 @@ enum SmallFile {
                 return unsafe list.pointee.names.count <= list.pointee.limit ? 1 : 0
             }
         }
-        return result == 0 ? found.names : nil
+        guard result == 0 else { throw .last }
+        return found.names
     }
 
     private struct Names {
