@@ -50,6 +50,7 @@ extension Prompt {
             "Your fingerprints are not switched on yet. Type your PIN; then run \"sudo signet activate\": "
         case .printsUnusable:
             SentenceParts.printsUnusable + " Type your PIN; an administrator can look with \"signet doctor\": "
+        case .printsUnavailable: SentenceParts.printsUnavailable + " " + typeYourPIN
         case .enrollmentChanged(let change):
             SentenceParts.changed(change) + " Type your PIN; then run \"\(SentenceParts.remedy(change))\": "
         case .foreignPrints:
@@ -133,6 +134,7 @@ extension Notice {
         case .notEnrolled: "No finger is enrolled. Enrol one with \"sudo signet enroll\"."
         case .notApproved: "Your fingerprints are not switched on yet. Run \"sudo signet activate\"."
         case .printsUnusable: SentenceParts.printsUnusable + " An administrator can look with \"signet doctor\"."
+        case .printsUnavailable: SentenceParts.printsUnavailable + " Try again."
         case .enrollmentChanged(let change):
             SentenceParts.changed(change) + " Run \"\(SentenceParts.remedy(change))\"."
         case .foreignPrints: SentenceParts.foreignPrints + " Run \"sudo signet activate\"."
@@ -197,6 +199,7 @@ private enum SentenceParts {
     }
 
     static let printsUnusable = "Your fingerprints cannot be read."
+    static let printsUnavailable = "Your fingerprints cannot be checked just now."
     static let foreignPrints = "Foreign fingerprints were added to the reader's memory."
 
     static func locked(_ limit: UInt8) -> String {

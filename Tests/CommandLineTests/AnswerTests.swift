@@ -54,7 +54,7 @@ import Testing
         (.ledger(.unavailable), .busy), (.ledger(.full), .busy), (.ledger(.readOnly), .busy),
         (.ledger(.changedMeanwhile), .busy), (.reader(.noReader), .readerNotAvailable),
         (.reader(.tooHot), .readerNotAvailable), (.activateFirst(.notApproved), .no),
-        (.activateFirst(.printsUnusable), .stateDamaged),
+        (.activateFirst(.printsUnusable), .stateDamaged), (.activateFirst(.printsUnavailable), .busy),
         (.activateFirst(.enrollmentChanged(EnrollmentChange(added: 0, removed: 1, gone: 1))), .no),
         (.goneFromReader([Finger.all[0]], keptElsewhere: false), .no),
         (.biometryLockout, .lockedOut),

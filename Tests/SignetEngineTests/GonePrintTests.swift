@@ -66,6 +66,18 @@ import Testing
         #expect(status(elsewhere).fingerClosure == closed)
     }
 
+    /// Catches a shortage that shuts the PIN out because what is remembered cannot be explained.
+    @Test func withoutAnExplanationItIsClosedAllTheSame() throws {
+        let machine = try machine([.onChip, Self.second])
+        _ = prompt(machine, missing: true)
+        let actor = machine.process()
+        actor.process.faults = [(.digest, nil)]
+        let verdict = actor.authenticate([.right], touches: [])
+        let change = EnrollmentChange(added: 0, removed: 1)
+        #expect(Outcome(verdict) == .granted(.pin))
+        #expect(actor.person.met.last == .prompt(.pin(because: .enrollmentChanged(change))))
+    }
+
     /// Catches an activation that approves a gone print without a word, or asks for a touch that nothing could match.
     @Test func activationNamesIt() throws {
         let machine = try machine([.onChip, Self.second])

@@ -284,6 +284,7 @@ private let sudo = Array("sudo".utf8)
                 .printsUnusable,
                 "Your fingerprints cannot be read. An administrator can look with \"signet doctor\"."
             ),
+            (.printsUnavailable, "Your fingerprints cannot be checked just now. Try again."),
             (
                 .enrollmentChanged(EnrollmentChange(added: 0, removed: 2, gone: 2)),
                 "2 fingerprints of yours are gone from the reader's memory. Run \"sudo signet delete FINGER\"."

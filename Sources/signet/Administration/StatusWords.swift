@@ -13,6 +13,7 @@ extension FingerClosure {
         case .notEnrolled: "not_enrolled"
         case .notApproved: "not_approved"
         case .printsUnusable: "prints_unusable"
+        case .printsUnavailable: "prints_unavailable"
         case .enrollmentChanged: "enrollment_changed"
         case .foreignPrints: "foreign_prints"
         case .biometryLockout: "locked_out"
@@ -38,6 +39,7 @@ extension FingerClosure {
         case .notEnrolled: "no finger is enrolled"
         case .notApproved: "not activated with the PIN"
         case .printsUnusable: "the prints cannot be read"
+        case .printsUnavailable: "the prints cannot be read now: memory or files are short"
         case .enrollmentChanged(let change): "changed: \(change.words)"
         case .foreignPrints(let count): Attention.foreignPrints(Int(count)).words
         case .biometryLockout: "locked until the PIN is given"

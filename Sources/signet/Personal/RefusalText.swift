@@ -40,6 +40,9 @@ extension Failure {
             self.init(
                 .stateDamaged, "\(whose) fingerprints cannot be read",
                 hint: "see what is wrong with \"sudo signet doctor\"")
+        case .activateFirst(.printsUnavailable):
+            self.init(
+                .busy, "\(whose) fingerprints cannot be checked just now", hint: "try again; the journal says why")
         case .activateFirst(.enrollmentChanged(let change)) where change.isOfReadersAlone:
             self.init(
                 .no,
