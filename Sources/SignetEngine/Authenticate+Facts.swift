@@ -50,9 +50,10 @@ where
         // An approved reader at an outside port lies beside the closed machine; else nobody need be asked to touch.
         if request.lidClosed, state.identity.approvals.allSatisfy({ $0.place.mayBeInside }) { return .lidClosed }
         // Prints that cannot be read close the finger path; the PIN still works (rule 11).
-        guard let set = ledger.readablePrints() else { return .printsUnusable }
+        var unreadable = FingerClosure.printsUnusable
+        guard let set = ledger.readablePrints(else: &unreadable) else { return unreadable }
         if state.identity.approvals.isEmpty && set.entries.isEmpty { return .notEnrolled }
-        if let counters = try ledger.countersClose(state.attempts) { return try ledger.explained(counters, state, set) }
+        if let counters = try ledger.countersClose(state.attempts) { return ledger.explained(counters, state, set) }
         // Approved prints that are gone altogether leave a reader that only the approval names.
         var readers = set.readers()
         for approval in state.identity.approvals where !readers.contains(approval.reader) {
@@ -61,7 +62,7 @@ where
         var isOpen = false
         var closure: FingerClosure?
         for reader in readers {
-            guard let why = try ledger.review(state, set, on: reader, presence: nil) else {
+            guard let why = try ledger.reviewNow(state, set, on: reader, presence: nil) else {
                 if let distrust = ledger.distrust(
                     state.identity, reader, generation: set.generation, at: nil, onChip: set.liesOnChip(reader))
                 {

@@ -16,7 +16,8 @@ where
         }
         if let known = records.take() { return try openReader(known.state, known.set) }
         guard let state = try ledger.load() else { return .unusable(damaged: true) }
-        guard let set = ledger.readablePrints() else { return .fingerClosed(.printsUnusable) }
+        var unreadable = FingerClosure.printsUnusable
+        guard let set = ledger.readablePrints(else: &unreadable) else { return .fingerClosed(unreadable) }
         return try openReader(state, set)
     }
 
@@ -39,7 +40,7 @@ where
             let reader = description.identity
             let gallery = set.gallery(of: reader)
             if gallery.isEmpty { continue }
-            if let why = try ledger.review(state, set, on: reader, presence: nil) {
+            if let why = try ledger.reviewNow(state, set, on: reader, presence: nil) {
                 try ledger.rememberChange(why)
                 closure = closure ?? why
                 continue
@@ -64,7 +65,7 @@ where
                 reader: reader, place: opened.description.place, gallery: gallery, presence: opened.presence,
                 others: opened.others, generation: set.generation)
             try ledger.noteForeignPrints(candidate, state)
-            if let why = try ledger.review(state, set, on: reader, presence: candidate) {
+            if let why = try ledger.reviewNow(state, set, on: reader, presence: candidate) {
                 try ledger.rememberChange(why)
                 closure = closure ?? why
                 sensor.close()

@@ -106,7 +106,7 @@ where
             try ledger.noteForeignPrints(session, state)
             if let found = closure {
                 try ledger.rememberChange(found)
-                closure = try ledger.explained(found, state, set)
+                closure = ledger.explained(found, state, set)
             }
         } catch { throw .ledger(error) }
         if let closure, closure != .notEnrolled { throw .activateFirst(closure) }

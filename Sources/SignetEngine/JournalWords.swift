@@ -91,6 +91,7 @@ extension JournalLine {
         case .notEnrolled: add(key, "not_enrolled")
         case .notApproved: add(key, "not_approved")
         case .printsUnusable: add(key, "prints_unusable")
+        case .printsUnavailable: add(key, "prints_unavailable")
         case .enrollmentChanged(let change):
             add(key, "enrollment_changed")
             add("added", number: Int(change.added))

@@ -50,6 +50,7 @@ extension Prompt {
             "Your fingerprints are not switched on yet. Type your PIN; then run \"sudo signet activate\": "
         case .printsUnusable:
             SentenceParts.printsUnusable + " Type your PIN; an administrator can look with \"signet doctor\": "
+        case .printsUnavailable: SentenceParts.printsUnavailable + " " + typeYourPIN
         case .enrollmentChanged(let change):
             SentenceParts.changed(change) + " Type your PIN; then run \"\(SentenceParts.remedy(change))\": "
         case .foreignPrints:
@@ -133,6 +134,7 @@ extension Notice {
         case .notEnrolled: "No finger is enrolled. Enrol one with \"sudo signet enroll\"."
         case .notApproved: "Your fingerprints are not switched on yet. Run \"sudo signet activate\"."
         case .printsUnusable: SentenceParts.printsUnusable + " An administrator can look with \"signet doctor\"."
+        case .printsUnavailable: SentenceParts.printsUnavailable + " Try again."
         case .enrollmentChanged(let change):
             SentenceParts.changed(change) + " Run \"\(SentenceParts.remedy(change))\"."
         case .foreignPrints: SentenceParts.foreignPrints + " Run \"sudo signet activate\"."
@@ -179,10 +181,10 @@ extension RecordTrouble {
 private enum SentenceParts {
     /// The sentence of a change: "Your fingerprints were changed (1 added, 2 removed)".
     static func changed(_ change: EnrollmentChange) -> String {
+        // A record that was changed and put back looks the same: only a look at the reader tells.
         if change.isOfReadersAlone {
-            return change.gone == 1
-                ? "A fingerprint of yours is gone from the reader's memory."
-                : "\(change.gone) fingerprints of yours are gone from the reader's memory."
+            return "Your fingerprints were changed, or \(change.gone == 1 ? "one is" : "\(change.gone) are") gone from "
+                + "the reader's memory."
         }
         var counts = ""
         if change.added > 0 { counts = "\(change.added) added" }
@@ -191,12 +193,13 @@ private enum SentenceParts {
             ? "Your fingerprints were changed." : "Your fingerprints were changed (\(counts))."
     }
 
-    /// The command that mends a change: what is gone from a reader's memory is deleted, or enrolled anew after that.
+    /// The command that mends a change, or tells which it is: what is not really gone must not be deleted.
     static func remedy(_ change: EnrollmentChange) -> String {
-        change.isOfReadersAlone ? "sudo signet delete FINGER" : "sudo signet activate"
+        change.isOfReadersAlone ? "sudo signet readers" : "sudo signet activate"
     }
 
     static let printsUnusable = "Your fingerprints cannot be read."
+    static let printsUnavailable = "Your fingerprints cannot be checked just now."
     static let foreignPrints = "Foreign fingerprints were added to the reader's memory."
 
     static func locked(_ limit: UInt8) -> String {

@@ -252,8 +252,11 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             status.recovery = .ready(madeAt: identity.recoveryMadeAt, lockout: lockout(of: attempts.recovery, at: now))
         }
         // Prints that cannot be read close the finger path only: what the PIN needs is told above.
-        status.fingerClosure = .printsUnusable
-        let set = try store.loadPrints()
+        let set: EnrollmentSet
+        do throws(StoreError) { set = try store.loadPrints() } catch {
+            status.fingerClosure = if case .fault = error { .printsUnusable } else { .printsUnavailable }
+            throw error
+        }
         status.fingers = set.entries.map { entry in
             FingerFact(
                 finger: entry.finger, reader: entry.reader, onReader: entry.onReader, enrolledAt: entry.enrolledAt)
@@ -264,9 +267,10 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             let state = UserState(identity: identity, attempts: attempts)
             let closure = try closure(
                 state, set, at: now, fingersAllowed: fingersAllowed, readers: status.readers)
-            status.fingerClosure = if let closure { try explained(closure, state, set) } else { nil }
+            status.fingerClosure = if let closure { explained(closure, state, set) } else { nil }
         } catch {
-            status.record = .faulty(.prints, .damaged)
+            status.fingerClosure = error.withoutPrints
+            if !error.isShortage { status.record = .faulty(.prints, .damaged) }
         }
     }
 

@@ -8,7 +8,8 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     /// Whether the user's prints for one reader carry a valid approval; nil when they do.
     ///
     /// `presence` is what opening the reader told. Before that it is nil, and each print is taken to be where it was when
-    /// it was approved, so that a change on the host is known before anybody is asked to touch.
+    /// it was approved, so that a change on the host is known before anybody is asked to touch. Throws where a shortage
+    /// keeps it from being told.
     package mutating func review(
         _ state: UserState, _ set: borrowing EnrollmentSet, on reader: ReaderIdentity, presence session: ReaderSession?
     ) throws(LedgerFailure) -> FingerClosure? {
@@ -23,8 +24,11 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         var present: [ApprovedPrint] = []
         for (position, index) in gallery.enumerated() {
             let digest: Digest
-            // A print that cannot be read is none that was approved: fingers close, and the PIN still works (rule 11).
-            do throws(LedgerFailure) { digest = try printDigest(set, index) } catch { return .printsUnusable }
+            do throws(LedgerFailure) { digest = try printDigest(set, index) } catch {
+                if error.isShortage { throw error }
+                // A print that is spoilt is none that was approved: fingers close, and the PIN still works (rule 11).
+                return .printsUnusable
+            }
             let approved = approval.prints.first { $0.digest == digest }
             let place = session.map { $0.presence[position] } ?? approved?.presence ?? .host
             present.append(ApprovedPrint(digest: digest, presence: place))
@@ -32,11 +36,23 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         let generationHolds = state.attempts.admits(set.generation) && approval.generation == set.generation
         if generationHolds, try isApproved(present, by: approval, state.identity) {
             guard let session, trust.foreignPrints == .close else { return nil }
-            let risen = foreignPrints(among: session.others, beyond: approval.others)
+            guard let risen = foreignPrints(among: session.others, beyond: approval.others) else {
+                throw .unavailable
+            }
             return risen > 0 ? .foreignPrints(risen) : nil
         }
         let change = EnrollmentChange(from: approval.prints, to: present)
         return .enrollmentChanged(keepsPrintsItself ? change : change.recorded)
+    }
+
+    /// `review` for an authentication: what cannot be told now closes the finger path this time, and the PIN is left.
+    package mutating func reviewNow(
+        _ state: UserState, _ set: borrowing EnrollmentSet, on reader: ReaderIdentity, presence session: ReaderSession?
+    ) throws(LedgerFailure) -> FingerClosure? {
+        do throws(LedgerFailure) { return try review(state, set, on: reader, presence: session) } catch {
+            guard error.isShortage else { throw error }
+            return error.withoutPrints
+        }
     }
 
     /// What closed the finger path until the user activates it again.

@@ -17,14 +17,23 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         }
     }
 
-    /// How many foreign prints came into a reader's memory since the user approved `approved`; at most 255.
+    /// How many foreign prints came into a reader's memory since the user approved `approved`, at most 255; nil where that
+    /// cannot be told now.
     ///
-    /// The index is read only where something came. Where it cannot be, nothing is called foreign, for a foreign print that
+    /// The index is read only where something came. Where it is spoilt, nothing is called foreign, for a foreign print that
     /// is not told matches for nobody all the same; but where one is to close the finger path, all that came does, or
-    /// whoever spoils the index would open it.
-    mutating func foreignPrints(among others: [Digest], beyond approved: [Digest]) -> UInt8 {
+    /// whoever spoils the index would open it. A shortage says nothing of the prints, and whoever starts the process can
+    /// choose it (`ulimit -n` before `su alice`): it must not be remembered.
+    mutating func foreignPrints(among others: [Digest], beyond approved: [Digest]) -> UInt8? {
         let came = newcomers(others, approved)
-        return UInt8(clamping: strangers(among: came)?.count ?? (trust.foreignPrints == .close ? came.count : 0))
+        if came.isEmpty { return 0 }
+        do throws(StoreError) {
+            return UInt8(clamping: try store.loadChipIndex().strangers(among: came).count)
+        } catch {
+            tellOfIndex(error)
+            guard case .fault = error else { return nil }
+            return trust.foreignPrints == .close ? UInt8(clamping: came.count) : 0
+        }
     }
 
     private func newcomers(_ others: [Digest], _ approved: [Digest]) -> [Digest] {

@@ -56,7 +56,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
                 return try ledger.close(&state, .enrollmentChanged(EnrollmentChange(added: 0, removed: 0)))
             }
             // The approval of the whole reader covers the print that matched, which is one of the gallery's.
-            if let closed = try ledger.review(state, set, on: session.reader, presence: session) {
+            if let closed = try ledger.reviewNow(state, set, on: session.reader, presence: session) {
                 return try ledger.close(&state, closed)
             }
             if let distrust = ledger.distrust(
@@ -144,8 +144,9 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     /// The counters have a number and no names: one that takes the place of another that came since is not told again.
     package mutating func noteForeignPrints(_ session: ReaderSession, _ state: UserState) throws(LedgerFailure) {
         guard let approval = state.identity.approval(of: session.reader, generation: session.generation) else { return }
-        let risen = foreignPrints(among: session.others, beyond: approval.others)
-        guard risen > state.attempts.foreignPrints else { return }
+        guard let risen = foreignPrints(among: session.others, beyond: approval.others),
+            risen > state.attempts.foreignPrints
+        else { return }
         log.record(.foreignPrints(count: Int(risen)))
         try hold { (ledger) throws(LedgerFailure) in
             guard var state = try ledger.loadHeld() else { return }

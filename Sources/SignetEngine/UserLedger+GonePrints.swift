@@ -7,11 +7,11 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     /// A change that is remembered, with what the records show of it: where they are as the user approved them, what was
     /// removed is gone from a reader's memory, for nothing else was to be removed.
     ///
-    /// A record that was changed and put back looks the same. It only changes which command the person is told: what closed
-    /// the finger path stays until the user activates it.
+    /// A record that was changed and put back looks the same, so that a person is told of both, and to look at the reader
+    /// before anything is deleted. What closed the finger path stays until the user activates it.
     mutating func explained(
         _ closure: FingerClosure, _ state: UserState, _ set: borrowing EnrollmentSet
-    ) throws(LedgerFailure) -> FingerClosure {
+    ) -> FingerClosure {
         guard case .enrollmentChanged(let change) = closure, keepsPrintsItself, change.added == 0, change.gone == 0,
             change.removed > 0, Int(change.removed) <= set.countOnReaders
         else { return closure }
@@ -19,8 +19,13 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         judged.attempts.change = nil
         judged.attempts.foreignPrints = 0
         for approval in state.identity.approvals where set.gallery(of: approval.reader).isEmpty { return closure }
-        for reader in set.readers() {
-            if try review(judged, set, on: reader, presence: nil) != nil { return closure }
+        do throws(LedgerFailure) {
+            for reader in set.readers() {
+                if try review(judged, set, on: reader, presence: nil) != nil { return closure }
+            }
+        } catch {
+            // What cannot be explained now is closed all the same.
+            return closure
         }
         return .enrollmentChanged(EnrollmentChange(added: 0, removed: change.removed, gone: change.removed))
     }

@@ -180,7 +180,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         let seen = state.attempts.foreignPrints
         guard let session, seen > 0 else { return seen }
         let approved = state.identity.approvals.first { $0.reader == session.reader }?.others ?? []
-        let approvedNow = foreignPrints(among: session.others, beyond: approved)
+        guard let approvedNow = foreignPrints(among: session.others, beyond: approved) else { return seen }
         return seen > approvedNow ? seen - approvedNow : 0
     }
 

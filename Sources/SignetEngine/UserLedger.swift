@@ -29,6 +29,17 @@ package enum LedgerFailure: Error, Equatable, Sendable {
         }
     }
 
+    /// Whether it says nothing of the records, and may be otherwise at the next try.
+    var isShortage: Bool {
+        switch self {
+        case .unavailable, .full, .readOnly: true
+        case .recordUnusable, .troubled, .locked, .changedMeanwhile: false
+        }
+    }
+
+    /// Why fingers close where it is the prints that could not be had.
+    var withoutPrints: FingerClosure { isShortage ? .printsUnavailable : .printsUnusable }
+
     /// Whether it is the records that cannot be used, for good: nothing is lost where an administrator replaces them.
     package var isOfRecords: Bool {
         switch self {
@@ -134,6 +145,14 @@ package struct UserLedger<
     /// The enrollment set, or nil where it cannot be read, which the journal is told.
     package mutating func readablePrints() -> EnrollmentSet? {
         do throws(LedgerFailure) { return try loadPrints() } catch { return nil }
+    }
+
+    /// The same; `closure` becomes why fingers are closed where it cannot be read.
+    package mutating func readablePrints(else closure: inout FingerClosure) -> EnrollmentSet? {
+        do throws(LedgerFailure) { return try loadPrints() } catch {
+            closure = error.withoutPrints
+            return nil
+        }
     }
 
     /// Now, on the boot clock.

@@ -115,7 +115,8 @@ package enum SafePath {
         }
     }
 
-    private static func matter(_ fault: FileFault) -> PathProblem.Matter {
+    /// What a file's fault means for its path.
+    static func matter(_ fault: FileFault) -> PathProblem.Matter {
         switch fault {
         case .missing: .missing
         case .unsafe: .wrongKind

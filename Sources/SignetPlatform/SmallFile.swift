@@ -45,13 +45,13 @@ enum SmallFile {
         let raw = unsafe signet_openat(
             AT_FDCWD, path.map { CChar(bitPattern: $0) } + [0], O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
         guard raw >= 0 else { return [] }
-        return names(in: FileDescriptor(owning: raw), limit: limit, until: deadline) ?? []
+        return (try? names(in: FileDescriptor(owning: raw), limit: limit, until: deadline)) ?? []
     }
 
-    /// The names in an opened folder, one more than `limit` where there are more; nil where it cannot be read.
+    /// The names in an opened folder, one more than `limit` where there are more.
     static func names(
         in folder: borrowing FileDescriptor, limit: Int, until deadline: Deadline? = nil
-    ) -> [[UInt8]]? {
+    ) throws(FileFault) -> [[UInt8]] {
         var found = Names(limit: limit, deadline: deadline)
         // SAFETY: `found` outlives the call, and the callback is called only within it with this very pointer.
         let result = unsafe withUnsafeMutablePointer(to: &found) { list in
@@ -63,7 +63,8 @@ enum SmallFile {
                 return unsafe list.pointee.mayGoOn ? 1 : 0
             }
         }
-        return result == 0 ? found.names : nil
+        guard result == 0 else { throw .last }
+        return found.names
     }
 
     private struct Names {

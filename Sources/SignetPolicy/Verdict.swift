@@ -9,6 +9,8 @@ package enum FingerClosure: Equatable, Sendable {
     case notApproved
     /// What is kept of the prints cannot be read.
     case printsUnusable
+    /// Whether the prints are those that were approved cannot be told now: memory or files are short, or the store is busy.
+    case printsUnavailable
     case enrollmentChanged(EnrollmentChange)
     /// So many foreign prints, or 255 and more, came into the reader's memory since the user approved.
     case foreignPrints(UInt8)

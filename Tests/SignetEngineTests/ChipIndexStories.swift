@@ -124,6 +124,30 @@ import Testing
         #expect(Outcome(verdict) != .granted(.finger) && alice.attempts.foreignPrints == 1)
     }
 
+    /// Catches a shortage in a process that somebody else started (`ulimit -n` before `su alice`), at any of the looks into
+    /// the index, that opens the path, or closes it for longer than this once.
+    @Test(arguments: [StoreError.system(errno: 24), .system(errno: 12), .busy], [ForeignPrintRule.report, .close])
+    func aShortageIsNotRemembered(_ error: StoreError, _ rule: ForeignPrintRule) throws {
+        let alice = try machine([.onChip])
+        alice.configuration.foreignPrints = rule
+        let bob = try machine([Self.bobs], uid: 1001, beside: alice)
+        for nth in [Int?.none, 1, 2, 3] {
+            let actor = alice.process()
+            actor.sensor.others = listed(bob)
+            actor.process.storeError = error
+            actor.process.faults = [(.loadChips, nth)]
+            let verdict = actor.authenticate([.enter, .right], touches: [.matched(index: 0)])
+            // The first look only tells of what came; with `report` nothing else looks.
+            let isClosed = rule == .close && nth != 1
+            #expect(Outcome(verdict) == .granted(isClosed ? .pin : .finger), "\(nth ?? 0)")
+            if isClosed { #expect(actor.person.met.last == .prompt(.pin(because: .printsUnavailable)), "\(nth ?? 0)") }
+            #expect(alice.attempts.foreignPrints == 0 && alice.change == nil, "\(nth ?? 0)")
+            #expect(!actor.journal.events.contains { if case .foreignPrints = $0 { true } else { false } })
+            #expect(Outcome(authenticate(alice, beside: listed(bob), [.enter]).0) == .granted(.finger), "\(nth ?? 0)")
+        }
+        #expect(alice.disk.violations.isEmpty)
+    }
+
     /// Catches a host-only machine that gets an index, or is slowed by it.
     @Test func readersWithoutAMemoryHaveNone() throws {
         let machine = Machine()

@@ -53,6 +53,22 @@ import Testing
         #expect(status(single).attention == [.printsGone(1, Finger(number: 7))])
     }
 
+    /// Catches an older record that was put in place and taken away again, and for which a good print is to be deleted.
+    @Test func whatWasPutBackIsNotDeleted() throws {
+        let machine = try machine([.onChip, Self.second])
+        let right = machine.disk.prints
+        machine.tamper([.onChip])
+        _ = prompt(machine, missing: false)
+        machine.disk.prints = right
+        guard case .prompt(let prompt) = prompt(machine, missing: false).person.met.last else {
+            Issue.record("no prompt")
+            return
+        }
+        let text = prompt.text(user: Machine.alice, service: [])
+        #expect(text.contains("were changed, or one is gone") && !text.contains("delete"), "\(text)")
+        #expect(activate(machine, missing: [], touch: 0).outcome?.gone == [])
+    }
+
     /// Catches a change of the record that is passed off as the reader's, and one that fprintd's programs have to mend.
     @Test func anotherChangeIsNotCalledThat() throws {
         let machine = try machine([.onChip, Self.second])
@@ -64,6 +80,18 @@ import Testing
         let closed = FingerClosure.enrollmentChanged(EnrollmentChange(added: 0, removed: 1))
         #expect(prompt(elsewhere, missing: true).person.met.last == .prompt(.pin(because: closed)))
         #expect(status(elsewhere).fingerClosure == closed)
+    }
+
+    /// Catches a shortage that shuts the PIN out because what is remembered cannot be explained.
+    @Test func withoutAnExplanationItIsClosedAllTheSame() throws {
+        let machine = try machine([.onChip, Self.second])
+        _ = prompt(machine, missing: true)
+        let actor = machine.process()
+        actor.process.faults = [(.digest, nil)]
+        let verdict = actor.authenticate([.right], touches: [])
+        let change = EnrollmentChange(added: 0, removed: 1)
+        #expect(Outcome(verdict) == .granted(.pin))
+        #expect(actor.person.met.last == .prompt(.pin(because: .enrollmentChanged(change))))
     }
 
     /// Catches an activation that approves a gone print without a word, or asks for a touch that nothing could match.

@@ -90,6 +90,7 @@ private func managed(_ act: ManagementAct) -> JournalEvent { .management(act, by
             (closed(.notEnrolled), "event=finger_closed reason=not_enrolled"),
             (closed(.notApproved), "event=finger_closed reason=not_approved"),
             (closed(.printsUnusable), "event=finger_closed reason=prints_unusable"),
+            (closed(.printsUnavailable), "event=finger_closed reason=prints_unavailable"),
             (
                 closed(.enrollmentChanged(EnrollmentChange(added: 1, removed: 2))),
                 "event=finger_closed reason=enrollment_changed added=1 removed=2"

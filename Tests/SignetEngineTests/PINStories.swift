@@ -273,6 +273,20 @@ enum PINStories {
             after: { _, actor in
                 #expect(actor.journalHas(.recordFault(.prints, .damaged)) && actor.sensor.arms == 0)
             }),
+        // A shortage that shuts the PIN out, or that is told as prints that are damaged.
+        Story(
+            name: "no descriptor for the prints", answers: [.right],
+            meanwhile: {
+                $1.process.storeError = .system(errno: 24)
+                $1.process.faults = [(.loadPrints, nil)]
+            }, outcome: .granted(.pin), met: [.prompt(.pin(because: .printsUnavailable))]),
+        Story(
+            name: "no memory for the prints", answers: [.right],
+            meanwhile: { $1.process.faults = [(.digest, nil)] }, outcome: .granted(.pin),
+            met: [.prompt(.pin(because: .printsUnavailable))],
+            after: { machine, actor in
+                #expect(actor.sensor.arms == 0 && machine.change == nil && actor.journalHas(.vaultFailed(.outOfMemory)))
+            }),
         // Prints that become unreadable after they were offered, and refuse instead of asking for the PIN.
         Story(
             name: "prints damaged meanwhile", answers: [.enter, .right],

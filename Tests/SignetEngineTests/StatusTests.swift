@@ -126,6 +126,24 @@ struct StatusTests {
         #expect(status(of: machine).status.attention == [.renamed])
     }
 
+    // Would catch: a shortage told as a record that is damaged, which invites to delete all fingers.
+    @Test func `a shortage is no damage`() throws {
+        let machine = Machine()
+        try machine.setUp()
+        for (call, isTold) in [(PortCall.digest, false), (.loadPrints, true)] {
+            let actor = machine.process("status", isAdministrator: true)
+            actor.process.storeError = .system(errno: 24)
+            actor.process.faults = [(call, nil)]
+            var ledger = actor.ledger()
+            let found = ledger.status(
+                uid: 1000, userName: Machine.alice, fingersAllowed: true, readers: .present(machine.readers))
+            #expect(found.fingerClosure == .printsUnavailable && found.attention.isEmpty, "\(call)")
+            #expect(found.record == (isTold ? .refused(errno: 24) : .usable) && found.pin != nil, "\(call)")
+        }
+        machine.disk.prints?.templates[0] = 0
+        #expect(status(of: machine).status.attention == [.recordFaulty(.prints, .damaged)])
+    }
+
     // Would catch: a user whose PIN is guessable offline, who waits for the TPM, or whose records can be put back unseen,
     // told as well off; and a machine without a TPM told of one.
     @Test func `the TPM's part is told`() throws {

@@ -36,6 +36,9 @@ package struct FprintdProblem: Error, Equatable, Sendable {
     /// A file that fprintd itself would pass over stands for no print.
     package var isGrave: Bool { matter != .unknownName }
 
+    /// Whether it says nothing of what is in the store: the system refused, and may not do so at the next try.
+    var isShortage: Bool { if case .path(.system) = matter { true } else { false } }
+
     /// What a person is told, without the path.
     package var sentence: String {
         switch matter {

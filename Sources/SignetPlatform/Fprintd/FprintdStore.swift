@@ -80,8 +80,10 @@ package struct FprintdStore: Sendable {
         }
 
         mutating func report(_ path: [UInt8], _ matter: FprintdProblem.Matter) {
-            guard problems.count < FprintdStore.problemLimit else { return }
-            problems.append(FprintdProblem(path, matter))
+            let problem = FprintdProblem(path, matter)
+            // However many others there are: what could not be read now must not be taken for what is not there.
+            guard problems.count < FprintdStore.problemLimit || problem.isShortage else { return }
+            problems.append(problem)
         }
 
         /// A missing store, or a user who is not in it, is no problem.
@@ -141,7 +143,14 @@ package struct FprintdStore: Sendable {
             guard size > 0 else { return report(path, .notWhole) }
             guard size <= PrintEntry.templateLimit else { return report(path, .template(.tooLarge)) }
             guard var template = SecretBytes(count: size) else { return report(path, .path(.system(errno: ENOMEM))) }
-            let count = template.withMutableBytes { target in try? file.read(into: &target, at: 0) }
+            let count: Int
+            do throws(FileFault) {
+                count = try template.withMutableBytes { (target) throws(FileFault) in
+                    try file.read(into: &target, at: 0)
+                }
+            } catch {
+                return report(path, .path(SafePath.matter(error)))
+            }
             guard count == size else { return report(path, .notWhole) }
             let facts: Facts
             do throws(PrintTemplateError) {
@@ -177,8 +186,9 @@ package struct FprintdStore: Sendable {
             in folder: borrowing FileDescriptor, at path: [UInt8], limit: Int
         ) -> [[UInt8]] {
             guard status(of: folder, at: path) != nil else { return [] }
-            guard let names = SmallFile.names(in: folder, limit: limit) else {
-                report(path, .path(.system(errno: EIO)))
+            let names: [[UInt8]]
+            do throws(FileFault) { names = try SmallFile.names(in: folder, limit: limit) } catch {
+                report(path, .path(SafePath.matter(error)))
                 return []
             }
             guard names.count <= limit else {
@@ -195,7 +205,7 @@ package struct FprintdStore: Sendable {
                 stamp.add(status, at: path)
                 return status
             } catch {
-                report(path, .path(.system(errno: EIO)))
+                report(path, .path(SafePath.matter(error)))
                 return nil
             }
         }

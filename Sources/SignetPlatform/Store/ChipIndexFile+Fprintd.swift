@@ -19,7 +19,7 @@ extension UserStore {
             guard error == .fault(.chips, .missing) else { throw error }
         }
         for uid in try inStore({ () throws(FileFault) in try users.numbers() }).sorted() {
-            guard let name = claimedName(of: uid) else { continue }
+            guard let name = try claimedName(of: uid) else { continue }
             let kept = try elsewhere.turned(to: name).chipEntries(for: uid)
             if kept.isEmpty { continue }
             index.settle(uid, index.entries.filter { $0.uid == uid && !$0.isLoose } + kept)
@@ -28,22 +28,33 @@ extension UserStore {
     }
 
     /// By what name the user's PIN was set; it only says where to look, in a store that is root's.
-    private borrowing func claimedName(of uid: UInt32) -> [UInt8]? {
-        let limit = IdentityRecord.byteLimit + RecordSealer.overhead
-        guard let file = try? users.folder(FileName(number: uid)).read(.identity, limit: limit) else { return nil }
-        return SealedHeader.claimedName(in: file.span)
+    ///
+    /// nil where there is none, or where the record is spoilt, which is that user's matter. Throws where it cannot be read now.
+    private borrowing func claimedName(of uid: UInt32) throws(StoreError) -> [UInt8]? {
+        do throws(FileFault) {
+            let limit = IdentityRecord.byteLimit + RecordSealer.overhead
+            let file = try users.folder(FileName(number: uid)).read(.identity, limit: limit)
+            return SealedHeader.claimedName(in: file.span)
+        } catch {
+            if case .system(let number) = error { throw .system(errno: number) }
+            return nil
+        }
     }
 }
 
 extension FprintdStore {
-    /// What of the user's lies in readers' memories, as far as it can be read: what else is in the store closes that user's
-    /// own finger path, and nobody else's.
+    /// What of the user's lies in readers' memories, as far as it is fit to be read: what else is in the store closes that
+    /// user's own finger path, and nobody else's.
+    ///
+    /// What only cannot be read now says nothing: without it a print of this user's would be called nobody's.
     fileprivate func chipEntries(for uid: UInt32) throws(StoreError) -> [ChipIndex.Entry] {
-        let set = try read().takeSet()
+        let found = try read()
+        if let shortage = found.problems.first(where: { $0.isShortage }) { throw shortage.storeError }
+        let set = found.takeSet()
         var entries: [ChipIndex.Entry] = []
         for entry in set.entries where entry.onReader {
             let known = set.withTemplate(of: entry) { handle in
-                ChipIndexFile.entry(uid, entry.reader, handle)
+                ChipIndexFile.entry(uid, entry.reader, handle, from: .fprintd)
             }
             if let known { entries.append(known) }
         }

@@ -25,14 +25,35 @@ struct GonePrint: Equatable {
     let user: String
     /// nil where the print does not say.
     let finger: Finger?
-    /// Whether fprintd keeps what is enrolled.
-    let isKeptElsewhere: Bool
+    let keeper: Keeper
+
+    /// Who has the record that it is enrolled in, and can delete it there.
+    enum Keeper: Equatable {
+        case signet
+        case fprintd
+        /// Signet, from before the configuration chose fprintd: until it chooses Signet again no command changes that record.
+        case signetBefore
+
+        /// `kept` is what has the print, `now` what the configuration chooses.
+        init(_ kept: EnrollmentSource, now: EnrollmentSource) {
+            switch (kept, now) {
+            case (.fprintd, _): self = .fprintd
+            case (.signet, .signet): self = .signet
+            case (.signet, .fprintd): self = .signetBefore
+            }
+        }
+    }
 
     var words: String { finger.map { "\(user)'s \($0.name)" } ?? "one of \(user)'s" }
 
     /// How it is cleaned up.
     var remedy: String {
-        isKeptElsewhere ? GonePrints.remedyOfFprintd : GonePrints.remedy(finger.map { [$0] } ?? [], " --user \(user)")
+        let deletion = GonePrints.remedy(finger.map { [$0] } ?? [], " --user \(user)")
+        return switch keeper {
+        case .signet: deletion
+        case .fprintd: GonePrints.remedyOfFprintd
+        case .signetBefore: "Signet had it before fprintd: with \"enrollment_source = signet\", \(deletion)"
+        }
     }
 }
 
@@ -68,10 +89,12 @@ struct ReadersSurvey {
             let holders = ReadersSurvey.holders(of: reader)
             var prints = ReaderPrints(yours: asker == nil ? nil : records.yours(on: reader.identity))
             if reader.storesPrints {
-                let known = records.chips.entries(on: reader.identity)
+                let known = records.chips?.entries(on: reader.identity) ?? []
                 prints.others = known.count { !$0.isLoose && $0.uid != asker?.uid }
                 // Nobody's reader is taken away for a table, and what may be a false one is not talked to.
-                if reader.listsPrints, distrust == nil, holders.isEmpty { count(&prints, on: reader, records.chips) }
+                if let chips = records.chips, reader.listsPrints, distrust == nil, holders.isEmpty {
+                    count(&prints, on: reader, chips)
+                }
             } else {
                 prints.others = records.others(on: reader.identity)
             }
@@ -112,7 +135,7 @@ struct ReadersSurvey {
             let print = try? PrintTemplate(entry.handle.span)
             return GonePrint(
                 user: TargetUser(AdministratorLedger.owner(of: entry.uid)).label, finger: print?.finger,
-                isKeptElsewhere: configuration.enrollmentSource == .fprintd)
+                keeper: GonePrint.Keeper(entry.source, now: configuration.enrollmentSource))
         }
         prints.leftOver = known.count { entry in
             entry.isLoose && present.contains(entry.digest) && !kept.contains { $0.digest == entry.digest }

@@ -40,11 +40,16 @@ extension Failure {
             self.init(
                 .stateDamaged, "\(whose) fingerprints cannot be read",
                 hint: "see what is wrong with \"sudo signet doctor\"")
+        case .activateFirst(.printsUnavailable):
+            self.init(
+                .busy, "\(whose) fingerprints cannot be checked just now", hint: "try again; the journal says why")
         case .activateFirst(.enrollmentChanged(let change)) where change.isOfReadersAlone:
             self.init(
                 .no,
-                "\(change.gone) of \(whose) fingerprints \(change.gone == 1 ? "is" : "are") gone from the reader's memory",
-                hint: "see which with \"sudo signet readers\", and delete with \"\(GonePrints.remedy([], option))\"")
+                "\(whose) fingerprints were changed, or \(change.gone) \(change.gone == 1 ? "is" : "are") gone from the "
+                    + "reader's memory",
+                hint: "see which with \"sudo signet readers\(option)\"; where none is gone, run "
+                    + "\"sudo signet activate\(option)\"")
         case .activateFirst(let closure):
             self.init(
                 .no, "\(whose) fingerprints \(closure.isChange ? "were changed" : "are not switched on")",

@@ -123,7 +123,7 @@ struct AdministratorVerbTests {
     // Would catch: two states of a record or closures of a finger that programs could not tell apart.
     @Test func `codes are told apart and are snake case`() {
         let closures: [FingerClosure] = [
-            .switchedOff, .noTerminal, .notEnrolled, .notApproved, .printsUnusable,
+            .switchedOff, .noTerminal, .notEnrolled, .notApproved, .printsUnusable, .printsUnavailable,
             .enrollmentChanged(EnrollmentChange(added: 0, removed: 0)), .biometryLockout(limit: 5),
             .pinRequiredAfterBoot, .pinNeverUsed,
             .pinRequiredStale, .remote, .lidClosed, .background, .triesUsedUp, .notTouched,

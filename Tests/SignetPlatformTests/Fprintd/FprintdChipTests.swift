@@ -84,6 +84,34 @@ import Testing
         #expect(try own.loadChipIndex().loose.map(\.digest) == [digest(Self.print("older"))])
     }
 
+    /// Catches a shortage of descriptors, which whoever starts the process can choose, that makes a print of bob's nobody's.
+    @Test func aShortageIsNoForeignPrint() async throws {
+        let (root, prints) = (store.path, fprintd.root)
+        let bobs = try digest(Self.print("bob")).bytes
+        await #expect(processExitsWith: .success) {
+            [root = root as String, prints = prints as String, bobs = bobs as [UInt8]] in
+            var records = try userStore(Array(root.utf8))
+            records.elsewhere = FprintdStore(root: Array(prints.utf8), userName: alice)
+            guard let digest = Digest(bobs.span) else { exit(10) }
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            let free = dup(2)
+            close(free)
+            var refused = 0
+            for spare in 0..<12 {
+                limit.rlim_cur = rlim_t(Int(free) + spare)
+                setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                do throws(StoreError) {
+                    require(try records.loadChipIndex().strangers(among: [digest]).isEmpty, 11)
+                } catch {
+                    require(error == .system(errno: EMFILE), 12)
+                    refused += 1
+                }
+            }
+            require(refused > 0 && refused < 12, 13)
+        }
+    }
+
     /// Catches somebody else's spoilt store that makes everybody's prints foreign, and an index that is spoilt and believed.
     @Test func whatCannotBeReadIsThatUsersAlone() throws {
         var records = try asAlice()
@@ -93,13 +121,21 @@ import Testing
         var own = try asAlice(elsewhere: false)
         let older = try digest(Self.print("older"))
         try own.changeChipIndex { index in
-            index.loosen([
-                ChipIndex.Entry(
-                    uid: 1000, isLoose: false,
-                    reader: ReaderIdentity(driver: Array("chip".utf8), device: Array("0".utf8)), digest: older,
-                    handle: [1])
-            ])
+            index.settle(
+                1000,
+                [
+                    ChipIndex.Entry(
+                        uid: 1000, isLoose: false,
+                        reader: ReaderIdentity(driver: Array("chip".utf8), device: Array("0".utf8)), digest: older,
+                        handle: [1])
+                ])
         }
+        let mixed = try records.loadChipIndex()
+        #expect(mixed.loose.isEmpty)
+        // Catches Signet's own older print that is told as one that fprintd's programs delete.
+        #expect(mixed.entries.first { $0.digest == older }?.source == .signet)
+        #expect(mixed.entries.filter { $0.digest != older }.map(\.source) == [.fprintd])
+        try own.changeChipIndex { $0.loosen(allOf: 1000) }
         #expect(try records.loadChipIndex().loose.map(\.digest) == [older])
         var file = try read(store.sub("chips"))
         file[file.count - 1] ^= 1
