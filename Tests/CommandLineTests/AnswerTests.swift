@@ -44,6 +44,22 @@ import Testing
         #expect(Verdict.refused(refusal).exitCode == code)
     }
 
+    /// Catches a name that becomes another one, or a second command, where a told command is pasted into root's shell.
+    @Test(arguments: ["DOM\\joe", "x$(id)", "a;id"]) func namesInToldCommandsAreQuoted(name: String) {
+        let target = TargetUser(uid: 1000, name: Array(name.utf8), byAdministrator: true, caller: .person)
+        var status = UserStatus(uid: 1000, userName: Array(name.utf8), record: .usable, readers: .present([]))
+        var told = [ManagementRefusal.notEnrolled, .pinLockout(.disabled), .printsLeft(1), .biometryLockout].map {
+            Failure($0, target).hint ?? ""
+        }
+        told += [Failure.pinNotSet(target).hint ?? "", ForgetText.after([name])]
+        told.append(GonePrint(user: name, finger: nil, isKeptElsewhere: false).remedy)
+        status.fingerClosure = .enrollmentChanged(EnrollmentChange(added: 1, removed: 0))
+        told += StatusAnswer.needs(status, isOrphan: false).map(\.command)
+        told += StatusAnswer.needs(status, isOrphan: true).map(\.command)
+        #expect(told.count > 8)
+        for text in told { #expect(text.contains(" --user '\(name)'"), "\(text)") }
+    }
+
     /// Catches a refusal with a wrong exit code, without a sentence or a way out, or not in the form of all messages.
     @Test(arguments: [
         (ManagementRefusal.pinNotSet, ExitCode.no), (.pinAlreadySet, .no), (.wrongPIN, .no),

@@ -32,7 +32,9 @@ struct GonePrint: Equatable {
 
     /// How it is cleaned up.
     var remedy: String {
-        isKeptElsewhere ? GonePrints.remedyOfFprintd : GonePrints.remedy(finger.map { [$0] } ?? [], " --user \(user)")
+        if isKeptElsewhere { return GonePrints.remedyOfFprintd }
+        let option = " --user \(ShellWord.quoted(Array(user.utf8)))"
+        return GonePrints.remedy(finger.map { [$0] } ?? [], option)
     }
 }
 

@@ -5,7 +5,7 @@ internal import SignetPolicy
 
 extension Failure {
     init(_ refusal: ManagementRefusal, _ target: TargetUser) {
-        let option = target.byAdministrator ? " --user \(target.text)" : ""
+        let option = target.option
         let whose = target.byAdministrator ? "\(target.text)'s" : "your"
         switch refusal {
         case .pinNotSet: self = .pinNotSet(target)
@@ -112,7 +112,7 @@ extension Failure {
             self.init(
                 .lockedOut, "the \(secret) of \(target.text) is disabled",
                 hint: "use the recovery code with \"sudo signet recovery-code use\", or ask an administrator to run "
-                    + "\"signet lockout reset --user \(target.text)\"")
+                    + "\"signet lockout reset --user \(target.argument)\"")
         case .shareUsedUp:
             self.init(
                 .lockedOut, "too many wrong tries of the \(secret) by somebody else",

@@ -31,7 +31,7 @@ extension Command {
         invocation.answer(
             SetupAnswer(user: target.text, pin: true, finger: false),
             text: target.byAdministrator
-                ? "The PIN of \(target.text) is set; a finger is added with \"sudo signet enroll --user \(target.text)\".\n"
+                ? "The PIN of \(target.text) is set; a finger is added with \"sudo signet enroll --user \(target.argument)\".\n"
                 : ownPrints
                     ? "Your PIN is set. No reader was found; add a finger later with \"sudo signet enroll\".\n"
                     : "Your PIN is set. Switch the fingers on that you enrol in your desktop's settings, with "
