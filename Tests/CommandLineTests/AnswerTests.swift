@@ -88,6 +88,17 @@ import Testing
         #expect(Failure(.cancelled, alice) == Failure(.cancelled, ""))
     }
 
+    /// Catches a setup without a finger that does not say why, or what to do then.
+    @Test func thePINAloneIsExplained() {
+        #expect(
+            SetupAnswer.text(pinAlone: .readerInUse(by: "fprintd.service")) == """
+                Your PIN is set. No finger is enrolled: the reader is in use by fprintd.service.
+                End that program, and try again.
+                Then add one with "sudo signet enroll".
+
+                """)
+    }
+
     /// Catches the reader's sentence in the form of a prompt.
     @Test func theReaderIsMissedInLowerCase() {
         #expect(Failure(.noReader).message == "no reader was found")
