@@ -74,6 +74,7 @@ import Testing
         (.activateFirst(.enrollmentChanged(EnrollmentChange(added: 0, removed: 1, gone: 1))), .no),
         (.goneFromReader([Finger.all[0]], keptElsewhere: false), .no),
         (.biometryLockout, .lockedOut),
+        (.onSeveralReaders(Finger.all[0], [ReaderIdentity(driver: [0x61], device: [0x30])]), .no),
         (.duplicate(of: nil), .no), (.tooManyPrints, .no), (.notConfirmed, .no), (.notEnrolled, .no),
         (.printsLeft(1), .no),
     ])

@@ -75,6 +75,12 @@ extension Failure {
         case .noSuchFinger(let finger):
             self.init(
                 .no, "\(whose) \(finger.name) is not enrolled", hint: "see \"sudo signet list\(option)\"")
+        case .onSeveralReaders(let finger, let readers):
+            self.init(
+                .no,
+                "\(whose) \(finger.name) is enrolled on \(readers.count) readers: "
+                    + readers.map(\.shortName).joined(separator: ", "),
+                hint: "to delete it from each of them: \"sudo signet delete \(finger.argument) --yes\(option)\"")
         case .printsKeptElsewhere:
             self.init(
                 .no, "\(whose) fingerprints are kept by fprintd on this machine",
@@ -185,6 +191,11 @@ extension Failure {
             }
         self.init(.readerNotAvailable, problem.words, hint: hint)
     }
+}
+
+extension ReaderIdentity {
+    /// "elanmoc 0": for a reader that need not be there.
+    fileprivate var shortName: String { "\(Output.text(driver)) \(Output.text(device))" }
 }
 
 extension FingerClosure {
