@@ -34,7 +34,7 @@ where
     package mutating func delete<Screen: ManagementScreen & ~Copyable>(
         _ selection: FingerSelection, fromEveryReader: Bool = false, on screen: inout Screen
     ) throws(ManagementRefusal) -> FingersDeleted {
-        try task(on: &screen) { (management, _) throws(ManagementRefusal) in
+        try task(on: &screen) { (management, screen) throws(ManagementRefusal) in
             _ = try management.state()
             try management.requireOwnPrints()
             if selection == .all, try management.discardUnreadablePrints() {
@@ -45,6 +45,7 @@ where
                 throw .onSeveralReaders(finger, readers)
             }
             let key = try management.keyForChange()
+            screen.beginDeleting()
             var fingers: [Finger] = []
             var left: [PrintsLeft] = []
             // One reader at a time: each has an approval of its own.

@@ -30,4 +30,16 @@ import Testing
         }
         #expect(both.outcome?.fingers == [finger, finger] && both.outcome?.remaining == 1)
     }
+
+    /// Catches a signal that ends a deletion after its first step, and a PIN that no signal can end.
+    @Test func aDeletionHoldsSignalsFromThePINOn() throws {
+        let machine = Machine()
+        try machine.setUp(prints: two)
+        let screen = FakeScreen()
+        let actor = machine.process()
+        var seen: [PortCall: [Seen]] = [:]
+        actor.process.onCall = { seen[$0] = seen[$0] ?? screen.seen }
+        #expect(actor.run([.types(Machine.pin)], on: screen, delete(.all)).refusal == nil)
+        #expect(seen[.ask] == [] && seen[.savePrints] == [.beganDeleting])
+    }
 }

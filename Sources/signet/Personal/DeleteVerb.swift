@@ -37,6 +37,8 @@ extension Command {
         invocation.answer(
             DeleteAnswer(deleted, task.target, leftovers: left),
             text: DeleteAnswer.text(of: deleted, task.target, leftovers: left))
+        // A signal that came meanwhile acts here, where all is told.
+        _ = consume task
         return .yes
     }
 }
