@@ -37,7 +37,8 @@ import Testing
         (Refusal.authenticationFailed, ExitCode.no), (.pinNotSet, .no), (.timedOut, .no), (.unknownUser, .no),
         (.pinLockout(.waiting(seconds: 5)), .lockedOut), (.pinLockout(.disabled), .lockedOut),
         (.cancelled, .cancelled), (.recordUnusable, .stateDamaged),
-        (.fingerPathClosed(.readerNotAvailable(.busy)), .readerNotAvailable),
+        (.fingerPathClosed(.readerNotAvailable(.busy)), .busy),
+        (.fingerPathClosed(.readerNotAvailable(.tooHot)), .readerNotAvailable),
         (.fingerPathClosed(.biometryLockout(limit: 5)), .lockedOut), (.fingerPathClosed(.notEnrolled), .no),
     ])
     func verifyExits(refusal: Refusal, code: ExitCode) {
@@ -60,6 +61,16 @@ import Testing
         for text in told { #expect(text.contains(" --user '\(name)'"), "\(text)") }
     }
 
+    /// Catches a reader that somebody has, and that is told to scripts as one that is not there.
+    @Test func aBusyReaderIsBusy() {
+        let reader = ReaderIdentity(driver: Array("elanmoc".utf8), device: Array("0".utf8))
+        let busy = PrintsLeft(reader: reader, prints: 1, why: .problem(.busy, holder: nil))
+        let away = PrintsLeft(reader: reader, prints: 1, why: .problem(.noReader, holder: nil))
+        #expect(Failure.readerInUse(by: "fprintd").exit == .busy)
+        #expect(Leftovers.exitCode(of: []) == .yes && Leftovers.exitCode(of: [busy]) == .busy)
+        #expect(Leftovers.exitCode(of: [busy, away]) == .readerNotAvailable)
+    }
+
     /// Catches a refusal with a wrong exit code, without a sentence or a way out, or not in the form of all messages.
     @Test(arguments: [
         (ManagementRefusal.pinNotSet, ExitCode.no), (.pinAlreadySet, .no), (.wrongPIN, .no),
@@ -69,7 +80,7 @@ import Testing
         (.timedOut, .no), (.nobodyToAsk, .no), (.ledger(.recordUnusable), .stateDamaged),
         (.ledger(.unavailable), .busy), (.ledger(.full), .busy), (.ledger(.readOnly), .busy),
         (.ledger(.changedMeanwhile), .busy), (.reader(.noReader), .readerNotAvailable),
-        (.reader(.tooHot), .readerNotAvailable), (.activateFirst(.notApproved), .no),
+        (.reader(.tooHot), .readerNotAvailable), (.reader(.busy), .busy), (.activateFirst(.notApproved), .no),
         (.activateFirst(.printsUnusable), .stateDamaged),
         (.activateFirst(.enrollmentChanged(EnrollmentChange(added: 0, removed: 1, gone: 1))), .no),
         (.goneFromReader([Finger.all[0]], keptElsewhere: false), .no),

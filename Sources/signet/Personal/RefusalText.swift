@@ -176,7 +176,7 @@ extension Failure {
 
     /// The reader, where it is known who has it.
     static func readerInUse(by holder: String) -> Failure {
-        Failure(.readerNotAvailable, "the reader is in use by \(holder)", hint: "end that program, and try again")
+        Failure(.busy, "the reader is in use by \(holder)", hint: "end that program, and try again")
     }
 
     /// The reader.
@@ -189,13 +189,18 @@ extension Failure {
             case .helperFailed: "see what is wrong with \"sudo signet doctor\""
             default: "try again, or see \"sudo signet readers\""
             }
-        self.init(.readerNotAvailable, problem.words, hint: hint)
+        self.init(problem.exitCode, problem.words, hint: hint)
     }
 }
 
 extension ReaderIdentity {
     /// "elanmoc 0": for a reader that need not be there.
     fileprivate var shortName: String { "\(Output.text(driver)) \(Output.text(device))" }
+}
+
+extension ReaderProblem {
+    /// How a command ends that this kept from its reader.
+    var exitCode: ExitCode { self == .busy ? .busy : .readerNotAvailable }
 }
 
 extension FingerClosure {
