@@ -29,18 +29,23 @@ where
     /// Deletes prints from the host's record and from the reader's memory.
     ///
     /// The user's PIN approves what remains. An administrator can go on without it; that closes the finger path until the
-    /// user activates it again.
+    /// user activates it again. A finger of several readers is refused before the PIN but for `fromEveryReader`: whoever
+    /// means the print of the reader that is there would lose the other one with it.
     package mutating func delete<Screen: ManagementScreen & ~Copyable>(
-        _ selection: FingerSelection, on screen: inout Screen
+        _ selection: FingerSelection, fromEveryReader: Bool = false, on screen: inout Screen
     ) throws(ManagementRefusal) -> FingersDeleted {
-        try task(on: &screen) { (management, _) throws(ManagementRefusal) in
+        try task(on: &screen) { (management, screen) throws(ManagementRefusal) in
             _ = try management.state()
             try management.requireOwnPrints()
             if selection == .all, try management.discardUnreadablePrints() {
                 return FingersDeleted(fingers: [], left: [], remaining: 0, approved: false, unreadable: true)
             }
             let readers = try management.readers(of: selection)
+            if case .finger(let finger) = selection, readers.count > 1, !fromEveryReader {
+                throw .onSeveralReaders(finger, readers)
+            }
             let key = try management.keyForChange()
+            screen.beginDeleting()
             var fingers: [Finger] = []
             var left: [PrintsLeft] = []
             // One reader at a time: each has an approval of its own.

@@ -112,7 +112,8 @@ where
         if let closure, closure != .notEnrolled { throw .activateFirst(closure) }
     }
 
-    /// Index fingers and thumbs first, the right hand before the left.
+    /// Index fingers and thumbs first, the right hand before the left, and before those that another reader has already:
+    /// a name that is on two readers is harder to delete from one.
     private func choose(
         _ finger: Finger?, _ set: borrowing EnrollmentSet, _ reader: ReaderDescription
     ) throws(ManagementRefusal) -> Finger {
@@ -121,10 +122,10 @@ where
             if taken.contains(finger) { throw .alreadyEnrolled(finger) }
             return finger
         }
-        for number: UInt8 in [7, 2, 6, 1, 8, 3, 9, 4, 10, 5] {
-            if let next = Finger(number: number), !taken.contains(next) { return next }
-        }
-        throw .tooManyPrints
+        let free = [7, 2, 6, 1, 8, 3, 9, 4, 10, 5].compactMap { Finger(number: $0) }.filter { !taken.contains($0) }
+        let elsewhere = set.entries.map { $0.finger }
+        guard let next = free.first(where: { !elsewhere.contains($0) }) ?? free.first else { throw .tooManyPrints }
+        return next
     }
 
     // MARK: The stages

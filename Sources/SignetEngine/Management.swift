@@ -35,6 +35,8 @@ package protocol ManagementScreen: ~Copyable {
     mutating func askAgain(_ reason: RetryReason)
     /// That finger was not recognised; another touch is wanted.
     mutating func notRecognised()
+    /// Prints are deleted from here on; signals that come wait until what was done is told.
+    mutating func beginDeleting()
     /// The person cancelled; said while the signal that may end the program still waits.
     mutating func cancelled(pinWasSet: Bool)
     /// Whether a recovery code can be shown to the person alone.

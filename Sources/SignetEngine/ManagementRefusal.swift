@@ -42,6 +42,8 @@ package enum ManagementRefusal: Error, Equatable, Sendable {
     case notEnrolled
     /// There are prints, but none of that finger.
     case noSuchFinger(Finger)
+    /// That finger is enrolled on each of these readers.
+    case onSeveralReaders(Finger, [ReaderIdentity])
     /// The prints are fprintd's, where the desktop's settings change them.
     case printsKeptElsewhere
     /// No print was found to import.

@@ -26,7 +26,7 @@ extension Prompt {
         case .password: "Password: "
         case .recoveryCode:
             "Your PIN is disabled. Type your recovery code, or ask an administrator to run "
-                + "\"signet lockout reset --user \(SentenceParts.argument(asked.user))\": "
+                + "\"signet lockout reset --user \(ShellWord.quoted(asked.user))\": "
         case .newPIN: "New PIN: "
         case .newPINAgain: "New PIN again: "
         case .currentPIN: "Current PIN: "
@@ -101,12 +101,12 @@ extension Notice {
         case .waiting(let seconds): "Too many wrong PINs. Try again in \(SentenceParts.duration(seconds))."
         case .pinDisabled(let codeHelps):
             "Your PIN is disabled. \(codeHelps ? "Try again with your recovery code, or ask" : "Ask") an administrator "
-                + "to run \"signet lockout reset --user \(SentenceParts.argument(user))\"."
+                + "to run \"signet lockout reset --user \(ShellWord.quoted(user))\"."
         case .shareUsedUp:
             "Too many wrong PINs were typed this way. It opens again when \(UTF8Text.printable(user)) next uses the PIN."
         case .pinNotSet:
             "\(UTF8Text.printable(user)) has no Signet PIN yet. "
-                + "An administrator can set one with \"signet pin set --user \(SentenceParts.argument(user))\"."
+                + "An administrator can set one with \"signet pin set --user \(ShellWord.quoted(user))\"."
         case .recordUnusable:
             "Signet's record for \(UTF8Text.printable(user)) is damaged. "
                 + "An administrator can look with \"signet doctor\"."
@@ -218,17 +218,5 @@ private enum SentenceParts {
         let minutes = seconds / 60 + (seconds % 60 == 0 ? 0 : 1)
         if minutes >= 180 { return "\(minutes / 60 + (minutes % 60 == 0 ? 0 : 1)) hours" }
         return minutes == 1 ? "1 minute" : "\(minutes) minutes"
-    }
-
-    /// A user name within a command that people will copy into a shell: one with anything unusual in it becomes "USER".
-    static func argument(_ user: [UInt8]) -> String {
-        guard !user.isEmpty, user.count <= 64, user[0] != 0x2D else { return "USER" }
-        for byte in user {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: continue
-            default: return "USER"
-            }
-        }
-        return UTF8Text.printable(user)
     }
 }

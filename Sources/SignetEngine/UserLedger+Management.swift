@@ -171,6 +171,9 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         try save(state.identity)
         state.attempts.generation = set.generation
         state.attempts.foreignPrints = unapproved
+        // The PIN that took the last print away has settled what had changed about it, as it does without any deletion
+        // (`forgetChange`).
+        if set.entries.isEmpty, key != nil { state.attempts.change = nil }
         try saveCounting(&state)
         if movesChips { settleChips() }
     }

@@ -23,7 +23,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
         case .stateDamaged: "a record, a key or the configuration is damaged"
         case .readerNotAvailable: "the reader is not available"
         case .lockedOut: "locked out, or to wait"
-        case .busy: "the store is busy or cannot be written now"
+        case .busy: "the store or the reader is busy, or the store cannot be written now"
         case .notWritten: "the answer could not be written to standard output"
         case .cancelled: "cancelled"
         }

@@ -100,6 +100,7 @@ extension Failure {
         Failure(
             .no, "\(target.text) has no Signet PIN yet",
             hint: target.byAdministrator
-                ? "set one with \"sudo signet pin set --user \(target.text)\"" : "set one with \"sudo signet setup\"")
+                ? "set one with \"sudo signet pin set --user \(target.argument)\""
+                : "set one with \"sudo signet setup\"")
     }
 }

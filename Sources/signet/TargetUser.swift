@@ -13,6 +13,12 @@ struct TargetUser: Equatable {
 
     /// The name for messages.
     var text: String { Output.text(name) }
+
+    /// The name for commands that somebody may paste into a shell: the uid where there is no account.
+    var argument: String { name.isEmpty ? "\(uid)" : ShellWord.quoted(name) }
+
+    /// What a command needs beside its name, so that it is about this user.
+    var option: String { byAdministrator ? " --user \(argument)" : "" }
 }
 
 /// What the process was started with, and whom the machine knows.

@@ -37,11 +37,38 @@ import Testing
         (Refusal.authenticationFailed, ExitCode.no), (.pinNotSet, .no), (.timedOut, .no), (.unknownUser, .no),
         (.pinLockout(.waiting(seconds: 5)), .lockedOut), (.pinLockout(.disabled), .lockedOut),
         (.cancelled, .cancelled), (.recordUnusable, .stateDamaged),
-        (.fingerPathClosed(.readerNotAvailable(.busy)), .readerNotAvailable),
+        (.fingerPathClosed(.readerNotAvailable(.busy)), .busy),
+        (.fingerPathClosed(.readerNotAvailable(.tooHot)), .readerNotAvailable),
         (.fingerPathClosed(.biometryLockout(limit: 5)), .lockedOut), (.fingerPathClosed(.notEnrolled), .no),
     ])
     func verifyExits(refusal: Refusal, code: ExitCode) {
         #expect(Verdict.refused(refusal).exitCode == code)
+    }
+
+    /// Catches a name that becomes another one, or a second command, where a told command is pasted into root's shell.
+    @Test(arguments: ["DOM\\joe", "x$(id)", "a;id"]) func namesInToldCommandsAreQuoted(name: String) {
+        let target = TargetUser(uid: 1000, name: Array(name.utf8), byAdministrator: true, caller: .person)
+        var status = UserStatus(uid: 1000, userName: Array(name.utf8), record: .usable, readers: .present([]))
+        var told = [ManagementRefusal.notEnrolled, .pinLockout(.disabled), .printsLeft(1), .biometryLockout].map {
+            Failure($0, target).hint ?? ""
+        }
+        told += [Failure.pinNotSet(target).hint ?? "", ForgetText.after([name])]
+        told.append(GonePrint(user: name, finger: nil, isKeptElsewhere: false).remedy)
+        status.fingerClosure = .enrollmentChanged(EnrollmentChange(added: 1, removed: 0))
+        told += StatusAnswer.needs(status, isOrphan: false).map(\.command)
+        told += StatusAnswer.needs(status, isOrphan: true).map(\.command)
+        #expect(told.count > 8)
+        for text in told { #expect(text.contains(" --user '\(name)'"), "\(text)") }
+    }
+
+    /// Catches a reader that somebody has, and that is told to scripts as one that is not there.
+    @Test func aBusyReaderIsBusy() {
+        let reader = ReaderIdentity(driver: Array("elanmoc".utf8), device: Array("0".utf8))
+        let busy = PrintsLeft(reader: reader, prints: 1, why: .problem(.busy, holder: nil))
+        let away = PrintsLeft(reader: reader, prints: 1, why: .problem(.noReader, holder: nil))
+        #expect(Failure.readerInUse(by: "fprintd").exit == .busy)
+        #expect(Leftovers.exitCode(of: []) == .yes && Leftovers.exitCode(of: [busy]) == .busy)
+        #expect(Leftovers.exitCode(of: [busy, away]) == .readerNotAvailable)
     }
 
     /// Catches a refusal with a wrong exit code, without a sentence or a way out, or not in the form of all messages.
@@ -53,11 +80,12 @@ import Testing
         (.timedOut, .no), (.nobodyToAsk, .no), (.ledger(.recordUnusable), .stateDamaged),
         (.ledger(.unavailable), .busy), (.ledger(.full), .busy), (.ledger(.readOnly), .busy),
         (.ledger(.changedMeanwhile), .busy), (.reader(.noReader), .readerNotAvailable),
-        (.reader(.tooHot), .readerNotAvailable), (.activateFirst(.notApproved), .no),
+        (.reader(.tooHot), .readerNotAvailable), (.reader(.busy), .busy), (.activateFirst(.notApproved), .no),
         (.activateFirst(.printsUnusable), .stateDamaged), (.activateFirst(.printsUnavailable), .busy),
         (.activateFirst(.enrollmentChanged(EnrollmentChange(added: 0, removed: 1, gone: 1))), .no),
         (.goneFromReader([Finger.all[0]], keptElsewhere: false), .no),
         (.biometryLockout, .lockedOut),
+        (.onSeveralReaders(Finger.all[0], [ReaderIdentity(driver: [0x61], device: [0x30])]), .no),
         (.duplicate(of: nil), .no), (.tooManyPrints, .no), (.notConfirmed, .no), (.notEnrolled, .no),
         (.printsLeft(1), .no),
     ])
@@ -70,6 +98,17 @@ import Testing
             #expect(failure.hint?.isEmpty == false && !failure.message.contains("\n"))
         }
         #expect(Failure(.cancelled, alice) == Failure(.cancelled, ""))
+    }
+
+    /// Catches a setup without a finger that does not say why, or what to do then.
+    @Test func thePINAloneIsExplained() {
+        #expect(
+            SetupAnswer.text(pinAlone: .readerInUse(by: "fprintd.service")) == """
+                Your PIN is set. No finger is enrolled: the reader is in use by fprintd.service.
+                End that program, and try again.
+                Then add one with "sudo signet enroll".
+
+                """)
     }
 
     /// Catches the reader's sentence in the form of a prompt.

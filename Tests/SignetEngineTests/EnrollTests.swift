@@ -33,6 +33,17 @@ import Testing
         #expect(machine.disk.violations.isEmpty)
     }
 
+    /// Catches a default name that another reader has, as long as there is a free one.
+    @Test func theDefaultNameIsFreeOnEveryReader() throws {
+        let machine = try ready()
+        machine.readers = [.of(.outside)]
+        let enrolled = machine.process().enroll(nil, [.types(Machine.pin)], touches: [.matched(index: 0)])
+        #expect(enrolled.outcome?.finger == leftIndex)
+        machine.readers = [.of(.chip)]
+        let named = machine.process().enroll(7, [.types(Machine.pin)], touches: [.matched(index: 0)])
+        #expect(named.outcome?.finger == index)
+    }
+
     /// Catches a first enrollment that forgets the PIN or the recovery code.
     @Test func theFirstFingerSetsThePIN() throws {
         let machine = Machine()

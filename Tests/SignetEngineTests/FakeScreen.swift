@@ -9,6 +9,7 @@ enum Seen: Equatable, Sendable {
     case askedForTouch(TouchPurpose)
     case askedAgain(RetryReason)
     case notRecognised
+    case beganDeleting
     case cancelled(pinWasSet: Bool)
     case recoveryCode
 }
@@ -26,6 +27,7 @@ final class FakeScreen: ManagementScreen {
     func askForTouch(_ purpose: TouchPurpose) { seen.append(.askedForTouch(purpose)) }
     func askAgain(_ reason: RetryReason) { seen.append(.askedAgain(reason)) }
     func notRecognised() { seen.append(.notRecognised) }
+    func beginDeleting() { seen.append(.beganDeleting) }
     func cancelled(pinWasSet: Bool) { seen.append(.cancelled(pinWasSet: pinWasSet)) }
     func show(recoveryCode: borrowing SecretBytes) {
         seen.append(.recoveryCode)

@@ -127,4 +127,22 @@ import Testing
         #expect(activate(machine, missing: [], touch: 0).outcome?.gone == [])
         #expect(status(machine).fingerClosure == nil && status(machine).attention.isEmpty)
     }
+
+    /// Catches a last print whose deletion leaves a change that nothing is left to be activated of, and that keeps a new
+    /// finger out; and an administrator's deletion that settles it without the PIN.
+    @Test(arguments: [false, true]) func theLastOneSettlesIt(byAdministrator: Bool) throws {
+        let machine = try machine([.onChip])
+        _ = prompt(machine, missing: true)
+        #expect(machine.change != nil)
+        let actor = machine.process(isAdministrator: byAdministrator)
+        actor.sensor.presence = [0: .missing]
+        let deleted = actor.run([byAdministrator ? .cannotBeAsked : .right], byAdministrator: byAdministrator) {
+            (tasks, screen) throws(ManagementRefusal) in try tasks.delete(.all, on: &screen)
+        }.outcome
+        #expect(deleted?.remaining == 0)
+        #expect((machine.change == nil) != byAdministrator)
+        let enrolled = machine.process().enroll(7, [.right], touches: [.matched(index: 0)])
+        #expect((enrolled.outcome?.approved == true) != byAdministrator)
+        #expect(machine.disk.violations.isEmpty)
+    }
 }

@@ -83,7 +83,7 @@ extension UserStatus {
         case .faulty:
             Failure(
                 .stateDamaged, "\(target.label): \(record.words)",
-                hint: attention.first.map { "mend it with \"\($0.command(for: target.label))\"" })
+                hint: attention.first.map { "mend it with \"\($0.command(for: target.argument))\"" })
         }
     }
 }

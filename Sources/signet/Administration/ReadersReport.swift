@@ -48,7 +48,7 @@ struct GonePrint: Equatable {
 
     /// How it is cleaned up.
     var remedy: String {
-        let deletion = GonePrints.remedy(finger.map { [$0] } ?? [], " --user \(user)")
+        let deletion = GonePrints.remedy(finger.map { [$0] } ?? [], " --user \(ShellWord.quoted(Array(user.utf8)))")
         return switch keeper {
         case .signet: deletion
         case .fprintd: GonePrints.remedyOfFprintd

@@ -29,7 +29,7 @@ extension Command {
                 text: ReadersText.table(reports, isStandIn: isStandIn, width: Sheet.width))
             return .yes
         case .problem(let problem):
-            throw Failure(.readerNotAvailable, problem.words, hint: problem.remedy)
+            throw Failure(problem.exitCode, problem.words, hint: problem.remedy)
         }
     }
 }

@@ -197,16 +197,15 @@ struct StatusAnswer: Encodable, Equatable {
 
     /// What needs somebody, with the command that mends it.
     static func needs(_ status: UserStatus, isOrphan: Bool) -> [NeedAnswer] {
-        let label = status.label
         if isOrphan {
             return [
                 NeedAnswer(
                     what: "orphan", text: "no account has this uid any more",
-                    command: "sudo signet user purge --user \(label)")
+                    command: "sudo signet user purge --user \(status.argument)")
             ]
         }
         return status.attention.map { attention in
-            NeedAnswer(what: attention.code, text: attention.words, command: attention.command(for: label))
+            NeedAnswer(what: attention.code, text: attention.words, command: attention.command(for: status.argument))
         }
     }
 }
@@ -215,8 +214,11 @@ extension UserStatus {
     /// Whether a finger would be let in now.
     var isFingerOn: Bool { record == .usable && fingerClosure == nil }
 
-    /// The name for commands and messages: the uid where there is no account.
+    /// The name for messages: the uid where there is no account.
     var label: String { userName.isEmpty ? "\(uid)" : Output.text(userName) }
+
+    /// The same for commands that somebody may paste into a shell.
+    var argument: String { userName.isEmpty ? "\(uid)" : ShellWord.quoted(userName) }
 }
 
 /// What `status --all` answers.

@@ -238,7 +238,7 @@ extension Attention {
         }
     }
 
-    /// The command that mends it.
+    /// The command that mends it; `user` is the name as a shell's word.
     func command(for user: String) -> String {
         switch self {
         case .recordFaulty(.store, .enclaveForeign): "sudo signet enclave forget"

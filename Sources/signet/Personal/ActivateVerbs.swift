@@ -19,7 +19,7 @@ extension Command {
             ? "No finger is left; the change is settled. Enrol one with \"sudo signet enroll\".\n"
             : "\(activated.prints) \(activated.prints == 1 ? "finger is" : "fingers are") switched on.\n"
         text += GonePrints.text(
-            activated.gone, task.target.byAdministrator ? " --user \(task.target.text)" : "",
+            activated.gone, task.target.option,
             keptElsewhere: task.configuration.enrollmentSource == .fprintd)
         text += ForeignPrints.text(activated.foreignPrints)
         if activated.readersLeft > 0 { text += "Run it again for the fingers of the other reader.\n" }

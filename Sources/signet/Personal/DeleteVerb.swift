@@ -3,6 +3,7 @@ internal import SignetPolicy
 
 extension Option {
     fileprivate static let all = Option("--all", "every finger")
+    fileprivate static let yes = Option("--yes", "from every reader, where the finger is on several")
     fileprivate static let leftovers = Option("--leftovers", "what cut deletions left in readers' memories")
 }
 
@@ -10,7 +11,7 @@ extension Command {
     /// `signet delete`.
     static let delete = Command(
         "delete", "delete a finger", operands: "FINGER|--all|--leftovers", operandLimit: 2,
-        options: [.all, .leftovers, .user, .json],
+        options: [.all, .yes, .leftovers, .user, .json],
         details: """
             Deletes it from this machine and from the reader's memory. Your PIN keeps the other fingers switched on; where \
             an administrator goes on without it, they are off until the user runs "sudo signet activate". With --leftovers \
@@ -27,14 +28,17 @@ extension Command {
             throw Failure(.usage, "either a finger or --all, not both", hint: "see \"signet delete --help\"")
         case (false, true): throw Failure(.usage, "which finger?", hint: "name it, or see \"sudo signet list\"")
         }
+        let fromEveryReader = invocation.has(.yes)
         var task = try PersonalTask(invocation, asking: .user)
         let deleted = try task.run { (tasks, screen) throws(ManagementRefusal) in
-            try tasks.delete(selection, on: &screen)
+            try tasks.delete(selection, fromEveryReader: fromEveryReader, on: &screen)
         }
         let left = task.tasks.ledger.leftoverCount()
         invocation.answer(
             DeleteAnswer(deleted, task.target, leftovers: left),
             text: DeleteAnswer.text(of: deleted, task.target, leftovers: left))
+        // A signal that came meanwhile acts here, where all is told.
+        _ = consume task
         return .yes
     }
 }

@@ -47,6 +47,11 @@ extension PersonalTask {
         let enrolled = try run { (tasks, screen) throws(ManagementRefusal) in
             try tasks.enroll(finger, on: &screen)
         }
+        answer(enrolled, invocation)
+    }
+
+    /// Says what came of an enrollment.
+    mutating func answer(_ enrolled: Enrolled, _ invocation: Invocation) {
         let target = target
         invocation.answer(
             EnrollAnswer(enrolled, target),

@@ -35,7 +35,14 @@ enum Leftovers {
             try tasks.deleteLeftovers(on: &screen)
         }
         invocation.answer(LeftoversAnswer(outcome), text: text(of: outcome))
-        return outcome.left.isEmpty ? .yes : .readerNotAvailable
+        return exitCode(of: outcome.left)
+    }
+
+    /// Busy where nothing but that was in the way.
+    static func exitCode(of left: [PrintsLeft]) -> ExitCode {
+        if left.isEmpty { return .yes }
+        let isBusy = left.allSatisfy { if case .problem(.busy, _) = $0.why { true } else { false } }
+        return isBusy ? .busy : .readerNotAvailable
     }
 
     static func text(of outcome: LeftoversDeleted) -> String {

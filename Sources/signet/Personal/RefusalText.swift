@@ -5,7 +5,7 @@ internal import SignetPolicy
 
 extension Failure {
     init(_ refusal: ManagementRefusal, _ target: TargetUser) {
-        let option = target.byAdministrator ? " --user \(target.text)" : ""
+        let option = target.option
         let whose = target.byAdministrator ? "\(target.text)'s" : "your"
         switch refusal {
         case .pinNotSet: self = .pinNotSet(target)
@@ -80,6 +80,12 @@ extension Failure {
         case .noSuchFinger(let finger):
             self.init(
                 .no, "\(whose) \(finger.name) is not enrolled", hint: "see \"sudo signet list\(option)\"")
+        case .onSeveralReaders(let finger, let readers):
+            self.init(
+                .no,
+                "\(whose) \(finger.name) is enrolled on \(readers.count) readers: "
+                    + readers.map(\.shortName).joined(separator: ", "),
+                hint: "to delete it from each of them: \"sudo signet delete \(finger.argument) --yes\(option)\"")
         case .printsKeptElsewhere:
             self.init(
                 .no, "\(whose) fingerprints are kept by fprintd on this machine",
@@ -117,7 +123,7 @@ extension Failure {
             self.init(
                 .lockedOut, "the \(secret) of \(target.text) is disabled",
                 hint: "use the recovery code with \"sudo signet recovery-code use\", or ask an administrator to run "
-                    + "\"signet lockout reset --user \(target.text)\"")
+                    + "\"signet lockout reset --user \(target.argument)\"")
         case .shareUsedUp:
             self.init(
                 .lockedOut, "too many wrong tries of the \(secret) by somebody else",
@@ -175,7 +181,7 @@ extension Failure {
 
     /// The reader, where it is known who has it.
     static func readerInUse(by holder: String) -> Failure {
-        Failure(.readerNotAvailable, "the reader is in use by \(holder)", hint: "end that program, and try again")
+        Failure(.busy, "the reader is in use by \(holder)", hint: "end that program, and try again")
     }
 
     /// The reader.
@@ -188,8 +194,18 @@ extension Failure {
             case .helperFailed: "see what is wrong with \"sudo signet doctor\""
             default: "try again, or see \"sudo signet readers\""
             }
-        self.init(.readerNotAvailable, problem.words, hint: hint)
+        self.init(problem.exitCode, problem.words, hint: hint)
     }
+}
+
+extension ReaderIdentity {
+    /// "elanmoc 0": for a reader that need not be there.
+    fileprivate var shortName: String { "\(Output.text(driver)) \(Output.text(device))" }
+}
+
+extension ReaderProblem {
+    /// How a command ends that this kept from its reader.
+    var exitCode: ExitCode { self == .busy ? .busy : .readerNotAvailable }
 }
 
 extension FingerClosure {

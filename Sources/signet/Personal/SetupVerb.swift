@@ -7,8 +7,8 @@ extension Command {
     static let setup = Command(
         "setup", "set up a PIN, a recovery code and a finger, one after the other", options: [.user, .json],
         details: """
-            For the first time. A finger is taken only where a reader is there; the PIN alone is enough. What is set up \
-            already is left as it is.
+            For the first time. Where no reader serves, it says why and sets the PIN alone, which is enough. What is set \
+            up already is left as it is.
             """
     ) { (invocation) throws(Failure) in
         var task = try PersonalTask(invocation, creating: true)
@@ -16,26 +16,24 @@ extension Command {
         let hasPIN = try task.hasPIN()
         if hasPIN, try task.countPrints() > 0 {
             invocation.answer(
-                SetupAnswer(user: target.text, pin: true, finger: true),
+                SetupAnswer(user: target.text, pin: true, finger: true, reason: nil),
                 text: "\(target.text) is set up already; see \"sudo signet status\".\n")
             return .yes
         }
         let ownPrints = task.configuration.enrollmentSource == .signet
-        if !target.byAdministrator, ownPrints, task.hasReader() {
-            try task.enroll(nil, invocation)
+        if !target.byAdministrator, ownPrints {
+            try task.setUp(invocation)
             return .yes
         }
         if !hasPIN {
             _ = try task.run { (tasks, screen) throws(ManagementRefusal) in try tasks.setPIN(on: &screen) }
         }
         invocation.answer(
-            SetupAnswer(user: target.text, pin: true, finger: false),
+            SetupAnswer(user: target.text, pin: true, finger: false, reason: nil),
             text: target.byAdministrator
-                ? "The PIN of \(target.text) is set; a finger is added with \"sudo signet enroll --user \(target.text)\".\n"
-                : ownPrints
-                    ? "Your PIN is set. No reader was found; add a finger later with \"sudo signet enroll\".\n"
-                    : "Your PIN is set. Switch the fingers on that you enrol in your desktop's settings, with "
-                        + "\"sudo signet activate\".\n")
+                ? "The PIN of \(target.text) is set; a finger is added with \"sudo signet enroll --user \(target.argument)\".\n"
+                : "Your PIN is set. Switch the fingers on that you enrol in your desktop's settings, with "
+                    + "\"sudo signet activate\".\n")
         return .yes
     }
 }
@@ -45,6 +43,15 @@ struct SetupAnswer: Encodable, Equatable {
     let user: String
     let pin: Bool
     let finger: Bool
+    /// The reader's problem, where that is why there is no finger.
+    let reason: String?
+
+    /// The PIN stands, and that is what kept the finger away.
+    static func text(pinAlone why: Failure) -> String {
+        let remedy = why.hint.map { "\($0.prefix(1).uppercased())\($0.dropFirst()).\n" } ?? ""
+        return "Your PIN is set. No finger is enrolled: \(why.message).\n" + remedy
+            + "Then add one with \"sudo signet enroll\".\n"
+    }
 }
 
 extension PersonalTask {
@@ -60,14 +67,26 @@ extension PersonalTask {
         }
     }
 
-    fileprivate mutating func hasReader() -> Bool {
-        do throws(ReaderProblem) {
-            let found = try !tasks.sensor.readers().isEmpty
-            tasks.sensor.close()
-            return found
-        } catch {
-            tasks.sensor.close()
-            return false
+    /// A finger and the PIN, or the PIN alone and why.
+    fileprivate mutating func setUp(_ invocation: Invocation) throws(Failure) {
+        let outcome = try run { (tasks, screen) throws(ManagementRefusal) in try tasks.setUp(on: &screen) }
+        switch outcome {
+        case .enrolled(let enrolled): answer(enrolled, invocation)
+        case .pinAlone(let refusal):
+            invocation.answer(
+                SetupAnswer(user: target.text, pin: true, finger: false, reason: refusal.readerCode),
+                text: SetupAnswer.text(pinAlone: failure(refusal)))
+        }
+    }
+}
+
+extension ManagementRefusal {
+    /// The stable name of what is the matter with a reader.
+    fileprivate var readerCode: String? {
+        switch self {
+        case .reader(let problem): problem.code
+        case .readerNotTrusted(let distrust): distrust.code
+        default: nil
         }
     }
 }

@@ -18,6 +18,8 @@ struct TerminalScreen: ManagementScreen, ~Copyable {
     private var enrollment: AlternateScreen?
     /// The stages that the bar shows; nil where the cursor stands in no bar.
     private var bar: (done: Int, total: Int)?
+    /// Signals while prints are deleted: they act when this screen goes away.
+    private var deletion = HeldSignals()
 
     /// Without a terminal nothing is shown; `showsCodes` is false where a program stands in for the person.
     init(
@@ -65,6 +67,8 @@ struct TerminalScreen: ManagementScreen, ~Copyable {
     mutating func askAgain(_ reason: RetryReason) { write(reason.sentence + "\n") }
 
     mutating func notRecognised() { write("Not recognised. Touch again.\n") }
+
+    mutating func beginDeleting() { _ = deletion.hold() }
 
     mutating func cancelled(pinWasSet: Bool) {
         let stood = cover()

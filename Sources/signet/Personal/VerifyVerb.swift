@@ -105,8 +105,8 @@ extension Verdict {
         case .refused(.pinLockout), .refused(.fingerPathClosed(.biometryLockout)): .lockedOut
         case .refused(.cancelled): .cancelled
         case .refused(.recordUnusable): .stateDamaged
-        case .refused(.fingerPathClosed(.readerNotAvailable)), .refused(.fingerPathClosed(.readerNotTrusted)):
-            .readerNotAvailable
+        case .refused(.fingerPathClosed(.readerNotAvailable(let problem))): problem.exitCode
+        case .refused(.fingerPathClosed(.readerNotTrusted)): .readerNotAvailable
         case .refused: .no
         }
     }

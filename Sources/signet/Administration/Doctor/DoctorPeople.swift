@@ -66,7 +66,7 @@ extension Doctor {
             lines.append(
                 DoctorLine(
                     .warn, "user \(label)", "has no usable PIN, and \(program) asks for it",
-                    remedy: "sudo signet pin set --user \(label)"))
+                    remedy: "sudo signet pin set --user \(ShellWord.quoted(Array(name.utf8)))"))
         }
         return lines
     }

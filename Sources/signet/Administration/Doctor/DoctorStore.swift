@@ -161,7 +161,7 @@ extension Doctor {
             case .notSetUp: return nil
             }
             return DoctorLine(
-                level, "user \(status.label)", attention.words, remedy: attention.command(for: status.label))
+                level, "user \(status.label)", attention.words, remedy: attention.command(for: status.argument))
         }
     }
 }

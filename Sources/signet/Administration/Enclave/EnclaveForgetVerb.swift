@@ -90,7 +90,7 @@ enum ForgetText {
         var text = "The store is deleted. These have no PIN, recovery code and fingers any more:\n" + list(labels)
         text += "Set it up anew: sudo signet enclave setup\n"
         if let first = labels.first {
-            text += "Then for each of them: sudo signet pin set --user \(first)\n"
+            text += "Then for each of them: sudo signet pin set --user \(ShellWord.quoted(Array(first.utf8)))\n"
             text += "They enrol their fingers themselves: sudo signet enroll\n"
         }
         return text
