@@ -279,10 +279,12 @@ final class FakeStore: RecordStore {
     }
 
     func changeChipIndex(_ change: (inout ChipIndex) -> Void) throws(StoreError) {
+        if disk.chips.isStuck { throw .fault(.chips, .unsafe) }
         try writing(.changeChips) { disk.chips.change(change) }
     }
 
     func loosenChipIndex() throws(StoreError) {
+        if disk.chips.isStuck { throw .fault(.chips, .unsafe) }
         try writing(.changeChips) { disk.chips.change { $0.loosen(allOf: disk.uid) } }
     }
 

@@ -130,6 +130,7 @@ extension Failure {
             self.init(
                 .stateDamaged, "signet's record for \(target.text) is damaged",
                 hint: "see what is wrong with \"sudo signet doctor\"")
+        case .indexUnusable(let fault): self = .indexUnusable(fault)
         case .troubled(.rolledBack):
             self.init(
                 .stateDamaged,
@@ -164,6 +165,15 @@ extension Failure {
                 .busy, "somebody else changed signet's record for \(target.text) meanwhile, and nothing was done",
                 hint: "see \"sudo signet status\", and run it again")
         }
+    }
+
+    /// The list of prints in readers' memories, which is nobody's record.
+    static func indexUnusable(_ fault: RecordFault) -> Failure {
+        Failure(
+            .stateDamaged, "the list of prints in readers' memories is \(fault.words), and cannot be replaced",
+            hint: fault == .newer
+                ? ChipIndexWords.remedyOfNewer : "clear its place with \"\(ChipIndexWords.clearing)\", and run it again"
+        )
     }
 
     /// The reader's place.
