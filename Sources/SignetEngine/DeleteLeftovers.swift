@@ -18,13 +18,12 @@ where
 {
     /// Deletes from readers' memories what Signet put there and no record has, whoever's it was; nothing else.
     ///
-    /// No PIN is asked for: such a print matches for nobody. The index is made to fit the records first.
+    /// No PIN is asked for: such a print matches for nobody. The index is made to fit the records first. Where fprintd keeps
+    /// the prints, these are what Signet kept itself before; what fprintd has is not among them.
     package mutating func deleteLeftovers<Screen: ManagementScreen & ~Copyable>(
         on screen: inout Screen
     ) throws(ManagementRefusal) -> LeftoversDeleted {
         try task(on: &screen) { (management, _) throws(ManagementRefusal) in
-            // Which of them the desktop's set has, Signet's own records do not say.
-            try management.requireOwnPrints()
             var outcome = LeftoversDeleted()
             var rest = try management.surveyed(mending: true).leftovers[...]
             while let first = rest.first {

@@ -117,7 +117,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
 
     mutating func forget(_ leftovers: [ChipIndex.Entry]) {
         if leftovers.isEmpty { return }
-        changeIndex { index in for entry in leftovers { index.remove(entry.uid, entry.digest) } }
+        do throws(StoreError) { try store.forgetLeftovers(leftovers) } catch { tellOfIndex(error) }
     }
 
     private mutating func changeIndex(_ change: (inout ChipIndex) -> Void) {

@@ -120,6 +120,14 @@ import Testing
         #expect(text.hasSuffix("\(fingers[0].argument)\".\n"), "\(text)")
     }
 
+    /// Catches an activation without any finger left that names a command which refuses where fprintd keeps the prints.
+    @Test func withoutAFingerTheRightWayIsNamed() {
+        let none = Activated(reader: nil, prints: 0, readersLeft: 0)
+        #expect(ActivateAnswer.text(of: none, "", keptElsewhere: false).contains("\"sudo signet enroll\""))
+        let elsewhere = ActivateAnswer.text(of: none, " --user bob", keptElsewhere: true)
+        #expect(elsewhere.contains("fprintd-enroll") && !elsewhere.contains("signet enroll"), "\(elsewhere)")
+    }
+
     /// Catches finger names that people or fprintd's users type and that are not understood, and others that are.
     @Test func fingersHaveNames() throws {
         for finger in Finger.all {

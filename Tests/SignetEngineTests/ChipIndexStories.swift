@@ -243,6 +243,16 @@ import Testing
         #expect(bob.disk.chips.index?.entries.map(\.uid) == [1001])
     }
 
+    /// Catches left-over prints of Signet's own that nobody can delete any more since fprintd keeps the prints.
+    @Test func whereFprintdKeepsThePrintsLeftoversGoToo() throws {
+        let alice = try machine([.onChip, Self.second])
+        let bob = try machine([Self.bobs], uid: 1001, beside: alice)
+        var ledger = alice.process("purge", isAdministrator: true).ledger()
+        try ledger.purge()
+        bob.configuration.enrollmentSource = .fprintd
+        #expect(deleteLeftovers(bob).0?.deleted == 2 && loose(bob).isEmpty)
+    }
+
     /// Catches a record that lets a print go where the index can be neither used nor replaced, so that nobody would know of
     /// the print again; and a refusal that has no words for it.
     @Test func nothingIsForgottenWhereTheIndexIsStuck() throws {

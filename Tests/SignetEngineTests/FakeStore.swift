@@ -288,6 +288,13 @@ final class FakeStore: RecordStore {
         try writing(.changeChips) { disk.chips.change { $0.loosen(allOf: disk.uid) } }
     }
 
+    func forgetLeftovers(_ leftovers: [ChipIndex.Entry]) throws(StoreError) {
+        if disk.chips.isStuck { throw .fault(.chips, .unsafe) }
+        try writing(.changeChips) {
+            disk.chips.change { index in for entry in leftovers { index.remove(entry.uid, entry.digest) } }
+        }
+    }
+
     func surveyChipIndex(mending: Bool) throws(StoreError) -> ChipSurvey {
         try readable(.chips, .surveyChips)
         return disk.chips.survey(mending: mending)

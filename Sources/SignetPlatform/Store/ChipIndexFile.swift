@@ -33,11 +33,19 @@ extension UserStore {
     }
 
     package mutating func loosenChipIndex() throws(StoreError) {
-        // What Signet kept itself, before fprintd did, is on the chip still.
+        let uid = uid
+        try changeOwnChipIndex { $0.loosen(allOf: uid) }
+    }
+
+    package mutating func forgetLeftovers(_ leftovers: [ChipIndex.Entry]) throws(StoreError) {
+        try changeOwnChipIndex { index in for entry in leftovers { index.remove(entry.uid, entry.digest) } }
+    }
+
+    /// What Signet kept itself, before fprintd did, is on the chip still.
+    private mutating func changeOwnChipIndex(_ change: (inout ChipIndex) -> Void) throws(StoreError) {
         let source = elsewhere.take()
         defer { elsewhere = source }
-        let uid = uid
-        try changeChipIndex { $0.loosen(allOf: uid) }
+        try changeChipIndex(change)
     }
 
     package mutating func surveyChipIndex(mending: Bool) throws(StoreError) -> ChipSurvey {
@@ -55,9 +63,10 @@ extension UserStore {
         }
         _ = consume lock
         if scan.index == ChipIndex(), fault == .missing { fault = nil }
+        let loose = scan.index.loose.filter { !scan.unreadable.contains($0.uid) }
         return ChipSurvey(
-            fault: fault, fits: fault == nil && scan.index == present, index: scan.index,
-            leftovers: scan.index.loose.filter { !scan.unreadable.contains($0.uid) })
+            fault: fault, fits: fault == nil && scan.index == present, index: try withElsewhere(scan.index),
+            leftovers: try notElsewhere(loose))
     }
 
     private borrowing func lockIndex() throws(StoreError) -> FileLock {

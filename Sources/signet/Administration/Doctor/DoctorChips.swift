@@ -10,6 +10,7 @@ extension Doctor {
         guard let opened = try? StoreOpening.open(root: root, loaded.configuration.enclaveSettings),
             var store = try? UserStore(root: root, uid: 0, userName: [], keys: opened.keys)
         else { return [] }
+        if loaded.configuration.enrollmentSource == .fprintd { store.elsewhere = FprintdStore(userName: []) }
         do throws(StoreError) { return Doctor.lines(try store.surveyChipIndex(mending: false)) } catch {
             guard case .fault(_, let fault) = error else { return [] }
             return [Doctor.line(fault)]
