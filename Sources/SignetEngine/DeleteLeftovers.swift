@@ -1,4 +1,4 @@
-internal import SignetPolicy
+package import SignetPolicy
 package import SignetRecords
 internal import SignetSecrets
 
@@ -67,9 +67,11 @@ where
 }
 
 extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, Log: ~Copyable {
-    /// How many prints in readers' memories are in no record, as far as the index alone can tell.
-    package mutating func leftoverCount() -> Int {
-        do throws(StoreError) { return try store.loadChipIndex().loose.count } catch { return 0 }
+    /// How many prints in readers' memories are in no record, as far as the index alone can tell; nil: of any reader.
+    package mutating func leftoverCount(on reader: ReaderIdentity? = nil) -> Int {
+        do throws(StoreError) {
+            return try store.loadChipIndex().loose.count { reader == nil || $0.reader == reader }
+        } catch { return 0 }
     }
 }
 

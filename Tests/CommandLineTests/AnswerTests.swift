@@ -128,6 +128,15 @@ import Testing
         #expect(elsewhere.contains("fprintd-enroll") && !elsewhere.contains("signet enroll"), "\(elsewhere)")
     }
 
+    /// Catches a finger that the reader knows with no way out, though it is left over or fprintd's.
+    @Test func aKnownFingerHasAWayOut() {
+        #expect(Failure(.duplicate(of: nil), alice).hint == "use another finger, or delete it for whom it was enrolled")
+        let left = Failure.known(leftOver: 1, byFprintd: 0, alice).hint
+        #expect(left?.contains("\"sudo signet delete --leftovers\"") == true && left?.contains("import") == false)
+        let both = Failure.known(leftOver: 1, byFprintd: 2, byAdmin).hint
+        #expect(both?.contains("--leftovers") == true && both?.contains("sudo signet import --user") == true)
+    }
+
     /// Catches finger names that people or fprintd's users type and that are not understood, and others that are.
     @Test func fingersHaveNames() throws {
         for finger in Finger.all {

@@ -65,9 +65,7 @@ extension Failure {
         case .duplicate(of: .some(let finger)):
             self.init(.no, "this finger is enrolled already, as \(finger.name)", hint: "use another finger")
         case .duplicate(of: nil):
-            self.init(
-                .no, "the reader knows this finger already, and not as \(whose) own",
-                hint: "use another finger, or delete it for whom it was enrolled")
+            self = .known(leftOver: 0, byFprintd: 0, target)
         case .tooManyPrints:
             self.init(.no, "no more fingers can be enrolled", hint: "delete one with \"sudo signet delete FINGER\"")
         case .notConfirmed:
