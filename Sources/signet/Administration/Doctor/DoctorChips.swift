@@ -48,8 +48,8 @@ extension Doctor {
             lines.append(
                 DoctorLine(
                     .warn, "chip prints",
-                    "\(left) \(left == 1 ? "print is" : "prints are") in readers' memories and in no record: a deletion or "
-                        + "an enrolment was cut off", remedy: Leftovers.remedy))
+                    "\(left) \(left == 1 ? "print is" : "prints are") left over in readers' memories, and in no record",
+                    remedy: Leftovers.remedy))
         }
         return lines
     }
