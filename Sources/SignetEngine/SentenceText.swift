@@ -181,10 +181,10 @@ extension RecordTrouble {
 private enum SentenceParts {
     /// The sentence of a change: "Your fingerprints were changed (1 added, 2 removed)".
     static func changed(_ change: EnrollmentChange) -> String {
+        // A record that was changed and put back looks the same: only a look at the reader tells.
         if change.isOfReadersAlone {
-            return change.gone == 1
-                ? "A fingerprint of yours is gone from the reader's memory."
-                : "\(change.gone) fingerprints of yours are gone from the reader's memory."
+            return "Your fingerprints were changed, or \(change.gone == 1 ? "one is" : "\(change.gone) are") gone from "
+                + "the reader's memory."
         }
         var counts = ""
         if change.added > 0 { counts = "\(change.added) added" }
@@ -193,9 +193,9 @@ private enum SentenceParts {
             ? "Your fingerprints were changed." : "Your fingerprints were changed (\(counts))."
     }
 
-    /// The command that mends a change: what is gone from a reader's memory is deleted, or enrolled anew after that.
+    /// The command that mends a change, or tells which it is: what is not really gone must not be deleted.
     static func remedy(_ change: EnrollmentChange) -> String {
-        change.isOfReadersAlone ? "sudo signet delete FINGER" : "sudo signet activate"
+        change.isOfReadersAlone ? "sudo signet readers" : "sudo signet activate"
     }
 
     static let printsUnusable = "Your fingerprints cannot be read."

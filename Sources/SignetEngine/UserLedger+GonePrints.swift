@@ -7,8 +7,8 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     /// A change that is remembered, with what the records show of it: where they are as the user approved them, what was
     /// removed is gone from a reader's memory, for nothing else was to be removed.
     ///
-    /// A record that was changed and put back looks the same. It only changes which command the person is told: what closed
-    /// the finger path stays until the user activates it.
+    /// A record that was changed and put back looks the same, so that a person is told of both, and to look at the reader
+    /// before anything is deleted. What closed the finger path stays until the user activates it.
     mutating func explained(
         _ closure: FingerClosure, _ state: UserState, _ set: borrowing EnrollmentSet
     ) -> FingerClosure {

@@ -21,16 +21,24 @@ package struct ChipIndex: Equatable, Sendable {
         package let digest: Digest
         /// libfprint's serialized form, by which the reader is asked to delete it; a name, and nothing of a finger.
         package let handle: [UInt8]
+        /// Who keeps the print's record.
+        ///
+        /// The file has Signet's own alone, and no word of it; what fprintd keeps is added when the index is read.
+        package let source: EnrollmentSource
 
         /// The longest handle, in bytes; those of libfprint's drivers have 101 to 154.
         package static let handleLimit = 1024
 
-        package init(uid: UInt32, isLoose: Bool, reader: ReaderIdentity, digest: Digest, handle: [UInt8]) {
+        package init(
+            uid: UInt32, isLoose: Bool, reader: ReaderIdentity, digest: Digest, handle: [UInt8],
+            source: EnrollmentSource = .signet
+        ) {
             self.uid = uid
             self.isLoose = isLoose
             self.reader = reader
             self.digest = digest
             self.handle = handle
+            self.source = source
         }
     }
 

@@ -177,7 +177,7 @@ import Testing
     // Would catch a print that vanished from the reader's memory without a word, and one that is back and counts again.
     @Test func aPrintRemovedFromTheReaderCloses() throws {
         try Enrolled.with(.storage) { alice in
-            let words = "A fingerprint of yours is gone from the reader's memory. Type your PIN"
+            let words = "or one is gone from the reader's memory. Type your PIN"
             let terminal = try alice.sudo()
             try terminal.waitForSecretPrompt(Offer.begun)
             // The list that differs is looked at once more, after closing and opening.

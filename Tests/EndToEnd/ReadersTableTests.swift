@@ -21,7 +21,8 @@ import Testing
             let bob = try alice.another(finger: nil)
             let others = try Command.run(["signet", "readers", "--json"], environment: bob.asUser)
             #expect(
-                others.output.contains("\"your_prints\":0") && others.output.contains("\"owner\":\"\(alice.user.name)\""),
+                others.output.contains("\"your_prints\":0")
+                    && others.output.contains("\"owner\":\"\(alice.user.name)\""),
                 "\(others.output)")
         }
     }

@@ -53,6 +53,22 @@ import Testing
         #expect(status(single).attention == [.printsGone(1, Finger(number: 7))])
     }
 
+    /// Catches an older record that was put in place and taken away again, and for which a good print is to be deleted.
+    @Test func whatWasPutBackIsNotDeleted() throws {
+        let machine = try machine([.onChip, Self.second])
+        let right = machine.disk.prints
+        machine.tamper([.onChip])
+        _ = prompt(machine, missing: false)
+        machine.disk.prints = right
+        guard case .prompt(let prompt) = prompt(machine, missing: false).person.met.last else {
+            Issue.record("no prompt")
+            return
+        }
+        let text = prompt.text(user: Machine.alice, service: [])
+        #expect(text.contains("were changed, or one is gone") && !text.contains("delete"), "\(text)")
+        #expect(activate(machine, missing: [], touch: 0).outcome?.gone == [])
+    }
+
     /// Catches a change of the record that is passed off as the reader's, and one that fprintd's programs have to mend.
     @Test func anotherChangeIsNotCalledThat() throws {
         let machine = try machine([.onChip, Self.second])

@@ -66,8 +66,8 @@ private let sudo = Array("sudo".utf8)
             ),
             (
                 .pin(because: .enrollmentChanged(EnrollmentChange(added: 0, removed: 1, gone: 1))),
-                "A fingerprint of yours is gone from the reader's memory. Type your PIN; "
-                    + "then run \"sudo signet delete FINGER\": "
+                "Your fingerprints were changed, or one is gone from the reader's memory. Type your PIN; "
+                    + "then run \"sudo signet readers\": "
             ),
             (
                 .pin(because: .enrollmentChanged(EnrollmentChange(added: 1, removed: 1, gone: 1))),
@@ -287,7 +287,7 @@ private let sudo = Array("sudo".utf8)
             (.printsUnavailable, "Your fingerprints cannot be checked just now. Try again."),
             (
                 .enrollmentChanged(EnrollmentChange(added: 0, removed: 2, gone: 2)),
-                "2 fingerprints of yours are gone from the reader's memory. Run \"sudo signet delete FINGER\"."
+                "Your fingerprints were changed, or 2 are gone from the reader's memory. Run \"sudo signet readers\"."
             ),
             (
                 .enrollmentChanged(EnrollmentChange(added: 1, removed: 0)),

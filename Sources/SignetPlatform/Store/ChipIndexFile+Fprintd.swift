@@ -82,7 +82,7 @@ extension FprintdStore {
         var entries: [ChipIndex.Entry] = []
         for entry in set.entries where entry.onReader {
             let known = set.withTemplate(of: entry) { handle in
-                ChipIndexFile.entry(uid, entry.reader, handle)
+                ChipIndexFile.entry(uid, entry.reader, handle, from: .fprintd)
             }
             if let known { entries.append(known) }
         }

@@ -208,10 +208,13 @@ enum ChipIndexFile {
     }
 
     /// The settled entry of a print; nil where the handle is none in libfprint's form.
-    static func entry(_ uid: UInt32, _ reader: ReaderIdentity, _ handle: Span<UInt8>) -> ChipIndex.Entry? {
+    static func entry(
+        _ uid: UInt32, _ reader: ReaderIdentity, _ handle: Span<UInt8>, from source: EnrollmentSource = .signet
+    ) -> ChipIndex.Entry? {
         guard let digest = HandleDigest.of(handle: handle) else { return nil }
         return ChipIndex.Entry(
-            uid: uid, isLoose: false, reader: reader, digest: digest, handle: (0..<handle.count).map { handle[$0] })
+            uid: uid, isLoose: false, reader: reader, digest: digest, handle: (0..<handle.count).map { handle[$0] },
+            source: source)
     }
 
     private static func header(_ sealer: borrowing RecordSealer) -> SealedHeader {

@@ -31,16 +31,37 @@ struct GonePrint: Equatable {
     let user: String
     /// nil where the print does not say.
     let finger: Finger?
-    /// Whether fprintd keeps what is enrolled.
-    let isKeptElsewhere: Bool
+    let keeper: Keeper
     /// Whether it is a print of whoever asks.
     var isYours = false
+
+    /// Who has the record that it is enrolled in, and can delete it there.
+    enum Keeper: Equatable {
+        case signet
+        case fprintd
+        /// Signet, from before the configuration chose fprintd: until it chooses Signet again no command changes that record.
+        case signetBefore
+
+        /// `kept` is what has the print, `now` what the configuration chooses.
+        init(_ kept: EnrollmentSource, now: EnrollmentSource) {
+            switch (kept, now) {
+            case (.fprintd, _): self = .fprintd
+            case (.signet, .signet): self = .signet
+            case (.signet, .fprintd): self = .signetBefore
+            }
+        }
+    }
 
     var words: String { finger.map { "\(user)'s \($0.name)" } ?? "one of \(user)'s" }
 
     /// How it is cleaned up.
     var remedy: String {
-        isKeptElsewhere ? GonePrints.remedyOfFprintd : GonePrints.remedy(finger.map { [$0] } ?? [], " --user \(user)")
+        let deletion = GonePrints.remedy(finger.map { [$0] } ?? [], " --user \(user)")
+        return switch keeper {
+        case .signet: deletion
+        case .fprintd: GonePrints.remedyOfFprintd
+        case .signetBefore: "Signet had it before fprintd: with \"enrollment_source = signet\", \(deletion)"
+        }
     }
 }
 
@@ -76,10 +97,12 @@ struct ReadersSurvey {
             let holders = ReadersSurvey.holders(of: reader)
             var prints = ReaderPrints(yours: asker == nil ? nil : records.yours(on: reader.identity))
             if reader.storesPrints {
-                let known = records.chips.entries(on: reader.identity)
+                let known = records.chips?.entries(on: reader.identity) ?? []
                 prints.others = known.count { !$0.isLoose && $0.uid != asker?.uid }
                 // Nobody's reader is taken away for a table, and what may be a false one is not talked to.
-                if reader.listsPrints, distrust == nil, holders.isEmpty { count(&prints, on: reader, records.chips) }
+                if let chips = records.chips, reader.listsPrints, distrust == nil, holders.isEmpty {
+                    count(&prints, on: reader, chips)
+                }
             } else {
                 prints.others = records.others(on: reader.identity)
             }
@@ -125,10 +148,13 @@ struct ReadersSurvey {
             let print = try? PrintTemplate(entry.handle.span)
             return GonePrint(
                 user: TargetUser(AdministratorLedger.owner(of: entry.uid)).label, finger: print?.finger,
-                isKeptElsewhere: configuration.enrollmentSource == .fprintd, isYours: entry.uid == asker?.uid)
+                keeper: GonePrint.Keeper(entry.source, now: configuration.enrollmentSource),
+                isYours: entry.uid == asker?.uid)
         }
         let yoursGone = prints.gone.count { $0.isYours }
-        prints.yours = prints.yours.map { max(0, $0 - yoursGone) }
+        // One that Signet kept before fprintd does was not counted.
+        let counted = prints.gone.count { $0.isYours && $0.keeper != .signetBefore }
+        prints.yours = prints.yours.map { max(0, $0 - counted) }
         prints.others = max(0, prints.others - (gone.count - yoursGone))
         let importable = keptByFprintd()
         prints.importable = index.strangers(among: present).count { importable.contains($0) }

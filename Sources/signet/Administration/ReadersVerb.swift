@@ -159,8 +159,10 @@ struct ReadersReportAnswer: Encodable, Equatable {
         let owner: String
         /// Null where the print does not say.
         let finger: String?
-        /// Null where fprintd keeps the print, whose own programs delete it.
+        /// Null where no command of Signet's deletes it.
         let command: String?
+        /// The same, or in words what to do.
+        let remedy: String
     }
 
     struct Place: Encodable, Equatable {
@@ -190,7 +192,9 @@ struct ReadersReportAnswer: Encodable, Equatable {
                 foreignPrints: report.prints.foreign, foreignPrintsAtLeast: report.prints.hasMore,
                 missingPrints: report.prints.missing,
                 gonePrints: report.prints.gone.map {
-                    Gone(owner: $0.user, finger: $0.finger?.name, command: $0.isKeptElsewhere ? nil : $0.remedy)
+                    Gone(
+                        owner: $0.user, finger: $0.finger?.name, command: $0.keeper == .signet ? $0.remedy : nil,
+                        remedy: $0.remedy)
                 },
                 concern: report.concern.code,
                 warning: report.concern.isWarning, text: report.concern.words)

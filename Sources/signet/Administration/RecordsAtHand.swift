@@ -17,11 +17,13 @@ final class RecordsAtHand {
         opened = try? StoreOpening.open(root: UserStore.standardRoot, configuration.enclaveSettings)
     }
 
-    /// Which prints in readers' memories are whose.
-    private(set) lazy var chips: ChipIndex = {
+    /// Which prints in readers' memories are whose; nil where that cannot be read now, so that nothing is called foreign.
+    private(set) lazy var chips: ChipIndex? = {
         guard var store = store(uid: asker?.uid ?? 0, name: asker?.name ?? []) else { return ChipIndex() }
-        if let index = try? store.loadChipIndex() { return index }
-        return (try? store.surveyChipIndex(mending: false))?.index ?? ChipIndex()
+        do throws(StoreError) { return try store.loadChipIndex() } catch {
+            guard case .fault = error else { return nil }
+            return (try? store.surveyChipIndex(mending: false))?.index ?? ChipIndex()
+        }
     }()
 
     /// Where a reader was when it was approved: by who asks, else by anybody, for a reader has one place.

@@ -83,7 +83,7 @@ extension ReaderDistrust {
 extension EnrollmentChange {
     /// "1 added, 2 removed".
     var words: String {
-        if isOfReadersAlone { return "\(gone) gone from the reader's memory" }
+        if isOfReadersAlone { return "\(gone) removed, or gone from the reader's memory" }
         var parts: [String] = []
         if added > 0 { parts.append("\(added) added") }
         if removed > 0 { parts.append("\(removed) removed") }
@@ -209,10 +209,10 @@ extension Attention {
         case .notSetUp: "no PIN is set"
         case .pinDisabled: "the PIN is disabled"
         case .enrollmentChanged(let change): "the fingerprints were changed (\(change.words))"
-        case .printsGone(1, .some(let finger)): "the \(finger.name) is gone from the reader's memory"
+        case .printsGone(1, .some(let finger)):
+            "the fingerprints were changed, or the \(finger.name) is gone from the reader's memory"
         case .printsGone(let count, _):
-            "\(count) \(count == 1 ? "fingerprint is" : "fingerprints are") gone from the reader's memory; "
-                + "\"sudo signet readers\" says which"
+            "the fingerprints were changed, or \(count) \(count == 1 ? "is" : "are") gone from the reader's memory"
         case .foreignPrints(let count):
             "\(count) foreign \(count == 1 ? "print" : "prints") came into the reader's memory since the last activation"
         case .notApproved: "the fingerprints are not activated with the PIN"
@@ -258,7 +258,8 @@ extension Attention {
         case .readerExchanged: "plug that one in, or enrol on this one: sudo signet enroll --user \(user)"
         case .fprintdUnusable: "sudo signet doctor"
         case .pinDisabled: "sudo signet lockout reset --pin --user \(user)"
-        case .printsGone(_, let finger): "sudo signet delete \(finger?.argument ?? "FINGER") --user \(user)"
+        // Nobody looked at the reader for this: `readers` does, and names the command where a print is really gone.
+        case .printsGone: "sudo signet readers --user \(user); where none is gone, sudo signet activate --user \(user)"
         case .enrollmentChanged, .foreignPrints, .notApproved, .readerMoved: "sudo signet activate --user \(user)"
         case .fingerLockedOut: "sudo signet verify --user \(user)"
         case .pinSetByAdministrator: "sudo signet pin change --user \(user)"

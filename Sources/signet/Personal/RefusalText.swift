@@ -46,8 +46,10 @@ extension Failure {
         case .activateFirst(.enrollmentChanged(let change)) where change.isOfReadersAlone:
             self.init(
                 .no,
-                "\(change.gone) of \(whose) fingerprints \(change.gone == 1 ? "is" : "are") gone from the reader's memory",
-                hint: "see which with \"sudo signet readers\", and delete with \"\(GonePrints.remedy([], option))\"")
+                "\(whose) fingerprints were changed, or \(change.gone) \(change.gone == 1 ? "is" : "are") gone from the "
+                    + "reader's memory",
+                hint: "see which with \"sudo signet readers\(option)\"; where none is gone, run "
+                    + "\"sudo signet activate\(option)\"")
         case .activateFirst(let closure):
             self.init(
                 .no, "\(whose) fingerprints \(closure.isChange ? "were changed" : "are not switched on")",

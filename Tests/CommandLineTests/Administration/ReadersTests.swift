@@ -92,16 +92,23 @@ struct ReadersTests {
         let finger = Finger(number: 7)
         let gone = report(
             prints: ReaderPrints(
-                yours: 2, missing: 2,
+                yours: 2, missing: 3,
                 gone: [
-                    GonePrint(user: "alice", finger: finger, isKeptElsewhere: false),
-                    GonePrint(user: "bob", finger: nil, isKeptElsewhere: true),
+                    GonePrint(user: "alice", finger: finger, keeper: .signet),
+                    GonePrint(user: "bob", finger: nil, keeper: .fprintd),
+                    GonePrint(user: "carol", finger: finger, keeper: .signetBefore),
                 ]))
         let text = ReadersText.table([gone], isStandIn: false, width: 200)
         #expect(text.contains("a print is gone from its memory: alice's right index"), "\(text)")
         #expect(text.contains("→ sudo signet delete right-index --user alice"), "\(text)")
         #expect(text.contains("one of bob's") && text.contains("fprintd-delete"), "\(text)")
-        #expect(Doctor.lines([gone]).map(\.level) == [.note, .warn, .warn])
+        // No settings of the desktop know of it, and no command changes it before the configuration does.
+        let before = "with \"enrollment_source = signet\", sudo signet delete right-index --user carol"
+        #expect(text.contains(before), "\(text)")
+        #expect(GonePrint.Keeper(.signet, now: .fprintd) == .signetBefore)
+        #expect(GonePrint.Keeper(.fprintd, now: .fprintd) == .fprintd)
+        #expect(GonePrint.Keeper(.signet, now: .signet) == .signet)
+        #expect(Doctor.lines([gone]).map(\.level) == [.note, .warn, .warn, .warn])
         #expect(Doctor.lines([gone])[1].remedy == "sudo signet delete right-index --user alice")
     }
 
@@ -110,8 +117,8 @@ struct ReadersTests {
         let prints = ReaderPrints(
             yours: 1, leftOver: 2, foreign: 255, hasMore: true, missing: 2,
             gone: [
-                GonePrint(user: "alice", finger: Finger(number: 7), isKeptElsewhere: false),
-                GonePrint(user: "bob", finger: nil, isKeptElsewhere: true),
+                GonePrint(user: "alice", finger: Finger(number: 7), keeper: .signet),
+                GonePrint(user: "bob", finger: nil, keeper: .fprintd),
             ])
         let json = Output.json(ReadersReportAnswer([report(prints: prints)], isStandIn: false))
         for part in [

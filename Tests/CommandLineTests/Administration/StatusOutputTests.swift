@@ -85,18 +85,20 @@ struct StatusOutputTests {
         #expect(!StatusText.page(usable, machine, now: now, width: 100).contains("cannot list"))
     }
 
-    // Would catch: foreign prints under another name than elsewhere, and a print that is gone without the command.
+    // Would catch: foreign prints under another name than elsewhere, and a good print that is to be deleted.
     @Test func `prints that came and prints that went`() {
         let came = Attention.foreignPrints(1)
         #expect(came.words == "1 foreign print came into the reader's memory since the last activation")
         let gone = Attention.printsGone(1, Finger(number: 7))
-        #expect(gone.words == "the right index is gone from the reader's memory")
-        #expect(gone.command(for: "alice") == "sudo signet delete right-index --user alice")
-        let several = Attention.printsGone(1, nil)
-        #expect(several.words.contains("\"sudo signet readers\" says which"))
-        #expect(several.command(for: "alice") == "sudo signet delete FINGER --user alice")
+        #expect(gone.words == "the fingerprints were changed, or the right index is gone from the reader's memory")
+        // An older record that was put in place and taken away again looks the same: nothing good must be deleted for it.
+        #expect(!gone.command(for: "alice").contains("delete"))
+        #expect(gone.command(for: "alice").hasPrefix("sudo signet readers --user alice; "))
+        #expect(gone.command(for: "alice").hasSuffix("sudo signet activate --user alice"))
+        let several = Attention.printsGone(2, nil)
+        #expect(several.words == "the fingerprints were changed, or 2 are gone from the reader's memory")
         let change = EnrollmentChange(added: 0, removed: 1, gone: 1)
-        #expect(FingerClosure.enrollmentChanged(change).words == "changed: 1 gone from the reader's memory")
+        #expect(FingerClosure.enrollmentChanged(change).words == "changed: 1 removed, or gone from the reader's memory")
     }
 
     // Would catch: output that breaks on a small terminal, and a command that is broken by it.

@@ -145,13 +145,21 @@ import Testing
         var own = try asAlice(elsewhere: false)
         let older = try digest(Self.print("older"))
         try own.changeChipIndex { index in
-            index.loosen([
-                ChipIndex.Entry(
-                    uid: 1000, isLoose: false,
-                    reader: ReaderIdentity(driver: Array("chip".utf8), device: Array("0".utf8)), digest: older,
-                    handle: [1])
-            ])
+            index.settle(
+                1000,
+                [
+                    ChipIndex.Entry(
+                        uid: 1000, isLoose: false,
+                        reader: ReaderIdentity(driver: Array("chip".utf8), device: Array("0".utf8)), digest: older,
+                        handle: [1])
+                ])
         }
+        let mixed = try records.loadChipIndex()
+        #expect(mixed.loose.isEmpty)
+        // Catches Signet's own older print that is told as one that fprintd's programs delete.
+        #expect(mixed.entries.first { $0.digest == older }?.source == .signet)
+        #expect(mixed.entries.filter { $0.digest != older }.map(\.source) == [.fprintd])
+        try own.changeChipIndex { $0.loosen(allOf: 1000) }
         #expect(try records.loadChipIndex().loose.map(\.digest) == [older])
         var file = try read(store.sub("chips"))
         file[file.count - 1] ^= 1
