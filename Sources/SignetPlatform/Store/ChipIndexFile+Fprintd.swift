@@ -42,7 +42,7 @@ extension UserStore {
         guard let elsewhere else { return leftovers }
         var kept: [ChipIndex.Entry] = []
         var asked: [UInt32] = []
-        for uid in leftovers.map(\.uid) where !asked.contains(uid) {
+        for uid in leftovers.map({ $0.uid }) where !asked.contains(uid) {
             asked.append(uid)
             let account: Account?
             do throws(AccountsUnreadable) { account = try Accounts.numbered(uid) } catch {
