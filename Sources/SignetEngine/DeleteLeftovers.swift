@@ -1,4 +1,4 @@
-internal import SignetPolicy
+package import SignetPolicy
 package import SignetRecords
 internal import SignetSecrets
 
@@ -18,13 +18,12 @@ where
 {
     /// Deletes from readers' memories what Signet put there and no record has, whoever's it was; nothing else.
     ///
-    /// No PIN is asked for: such a print matches for nobody. The index is made to fit the records first.
+    /// No PIN is asked for: such a print matches for nobody. The index is made to fit the records first. Where fprintd keeps
+    /// the prints, these are what Signet kept itself before; what fprintd has is not among them.
     package mutating func deleteLeftovers<Screen: ManagementScreen & ~Copyable>(
         on screen: inout Screen
     ) throws(ManagementRefusal) -> LeftoversDeleted {
         try task(on: &screen) { (management, _) throws(ManagementRefusal) in
-            // Which of them the desktop's set has, Signet's own records do not say.
-            try management.requireOwnPrints()
             var outcome = LeftoversDeleted()
             var rest = try management.surveyed(mending: true).leftovers[...]
             while let first = rest.first {
@@ -68,9 +67,11 @@ where
 }
 
 extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, Log: ~Copyable {
-    /// How many prints in readers' memories are in no record, as far as the index alone can tell.
-    package mutating func leftoverCount() -> Int {
-        do throws(StoreError) { return try store.loadChipIndex().loose.count } catch { return 0 }
+    /// How many prints in readers' memories are in no record, as far as the index alone can tell; nil: of any reader.
+    package mutating func leftoverCount(on reader: ReaderIdentity? = nil) -> Int {
+        do throws(StoreError) {
+            return try store.loadChipIndex().loose.count { reader == nil || $0.reader == reader }
+        } catch { return 0 }
     }
 }
 

@@ -96,6 +96,8 @@ package protocol RecordStore: ~Copyable {
     mutating func changeChipIndex(_ change: (inout ChipIndex) -> Void) throws(StoreError)
     /// Makes all of the user's entries loose, wherever prints are kept: the records go.
     mutating func loosenChipIndex() throws(StoreError)
+    /// Takes these out of the index, wherever prints are kept: they have left the chip.
+    mutating func forgetLeftovers(_ leftovers: [ChipIndex.Entry]) throws(StoreError)
     /// Compares the index with all users' records, and writes it anew where it does not fit and `mending`.
     mutating func surveyChipIndex(mending: Bool) throws(StoreError) -> ChipSurvey
 }
@@ -106,11 +108,11 @@ package struct ChipSurvey: Equatable, Sendable {
     package let fault: RecordFault?
     /// Whether it says what the records say.
     package let fits: Bool
-    /// What it should say.
+    /// What it should say; as in `loadChipIndex`, with what is kept elsewhere.
     package let index: ChipIndex
     /// Prints that Signet knows and no record has: what deletions and enrolments left that were cut off.
     ///
-    /// Where a user's record cannot be read, none of that user's is among them.
+    /// Where a user's record cannot be read, none of that user's is among them; nor is what fprintd keeps, where it does.
     package let leftovers: [ChipIndex.Entry]
 
     package init(fault: RecordFault?, fits: Bool, index: ChipIndex, leftovers: [ChipIndex.Entry]) {

@@ -3,7 +3,8 @@ internal import SignetRecords
 internal import SignetSecrets
 
 // The index of prints in readers' memories, which is one for all users: see `ChipIndex` for what it is good for, and for the
-// order of writing. Where it cannot be read or written the journal is told, and everything else goes on.
+// order of writing. Where it cannot be read or written the journal is told, and everything else goes on; only where what
+// lies in its place can be neither used nor replaced no record lets a print go, for nobody would know of that print again.
 
 extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, Log: ~Copyable {
     // MARK: Whose prints are in a reader's memory
@@ -50,21 +51,21 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
 
     /// Before a record changes: what comes into it and what goes out of it is loose until that is done.
     ///
-    /// Answers whether anything does; the user's lock must be held.
+    /// Answers whether anything does; the user's lock must be held. Throws where nothing may.
     mutating func announceChips(
         from before: borrowing EnrollmentSet, to after: borrowing EnrollmentSet
-    ) -> Bool {
+    ) throws(LedgerFailure) -> Bool {
         guard let old = chipEntries(of: before), let new = chipEntries(of: after) else {
             // Which of them move nobody can say now: none of the user's must be called nobody's, wherever it ends up.
             let uid = store.uid
-            changeIndex { $0.loosen(allOf: uid) }
+            try announce { $0.loosen(allOf: uid) }
             return true
         }
         let moving =
             old.filter { print in !new.contains { $0.digest == print.digest } }
             + new.filter { print in !old.contains { $0.digest == print.digest } }
         if moving.isEmpty { return false }
-        changeIndex { $0.loosen(moving) }
+        try announce { $0.loosen(moving) }
         return true
     }
 
@@ -81,8 +82,18 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     }
 
     /// All that the user has in readers' memories is loose before the record goes.
-    mutating func announceChipsWithoutRecord() {
-        do throws(StoreError) { try store.loosenChipIndex() } catch { tellOfIndex(error) }
+    mutating func announceChipsWithoutRecord() throws(LedgerFailure) {
+        do throws(StoreError) { try store.loosenChipIndex() } catch { try passOver(error) }
+    }
+
+    private mutating func announce(_ change: (inout ChipIndex) -> Void) throws(LedgerFailure) {
+        do throws(StoreError) { try store.changeChipIndex(change) } catch { try passOver(error) }
+    }
+
+    /// A shortage keeps nobody from deleting; what an administrator has to take away first does.
+    private mutating func passOver(_ error: StoreError) throws(LedgerFailure) {
+        if error == .fault(.chips, .unsafe) { throw failed(error) }
+        tellOfIndex(error)
     }
 
     /// After a record was written: the index says of the user what the record says.
@@ -106,7 +117,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
 
     mutating func forget(_ leftovers: [ChipIndex.Entry]) {
         if leftovers.isEmpty { return }
-        changeIndex { index in for entry in leftovers { index.remove(entry.uid, entry.digest) } }
+        do throws(StoreError) { try store.forgetLeftovers(leftovers) } catch { tellOfIndex(error) }
     }
 
     private mutating func changeIndex(_ change: (inout ChipIndex) -> Void) {

@@ -30,7 +30,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             guard !overflow, let nothing = SecretBytes(count: 0),
                 let empty = EnrollmentSet(generation: generation, entries: [], templates: nothing)
             else { throw .unavailable }
-            ledger.announceChipsWithoutRecord()
+            try ledger.announceChipsWithoutRecord()
             // Approvals first: a crash in between leaves the damage, and the path as closed as it was.
             state.identity.approvals = []
             try ledger.save(state.identity)

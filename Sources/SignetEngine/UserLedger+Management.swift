@@ -157,7 +157,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         // One of a later generation is what a cut change left, and of no set that ever was in force.
         case .none: approvals = state.identity.approvals.filter { $0.generation <= before.generation }
         }
-        let movesChips = announceChips(from: before, to: set)
+        let movesChips = try announceChips(from: before, to: set)
         // Both sets are approved while the one takes the other's place: a crash leaves the old one or the new one, and
         // each counts. What nobody approved closes the finger path as soon as it is there.
         let standing = state.identity.approvals.filter { $0.generation == before.generation }

@@ -47,7 +47,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     /// Deletes all that is kept of the user.
     package mutating func removeRecords() throws(LedgerFailure) {
         try hold { (ledger) throws(LedgerFailure) in
-            ledger.announceChipsWithoutRecord()
+            try ledger.announceChipsWithoutRecord()
             let counter = ledger.store.namedCounter()
             do throws(StoreError) { try ledger.store.remove() } catch { throw ledger.failed(error) }
             ledger.giveBack(counter)

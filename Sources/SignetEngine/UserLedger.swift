@@ -16,6 +16,8 @@ package enum LedgerFailure: Error, Equatable, Sendable {
     case full
     /// The store's file system cannot be written.
     case readOnly
+    /// The index of prints in readers' memories cannot be used, and what was to be done would forget a print for good.
+    case indexUnusable(RecordFault)
     /// Somebody else changed the records since they were read; nothing was written.
     case changedMeanwhile
 
@@ -24,7 +26,7 @@ package enum LedgerFailure: Error, Equatable, Sendable {
         switch self {
         case .troubled(let trouble): .troubled(trouble)
         case .locked(let lockout): .doorClosed(lockout)
-        case .recordUnusable: .unusable(damaged: true)
+        case .recordUnusable, .indexUnusable: .unusable(damaged: true)
         case .unavailable, .full, .readOnly, .changedMeanwhile: .unusable(damaged: false)
         }
     }
@@ -33,7 +35,7 @@ package enum LedgerFailure: Error, Equatable, Sendable {
     var isShortage: Bool {
         switch self {
         case .unavailable, .full, .readOnly: true
-        case .recordUnusable, .troubled, .locked, .changedMeanwhile: false
+        case .recordUnusable, .indexUnusable, .troubled, .locked, .changedMeanwhile: false
         }
     }
 
@@ -208,6 +210,7 @@ package struct UserLedger<
         switch error {
         case .fault(let kind, let fault):
             log.record(.recordFault(kind, fault))
+            if kind == .chips { return .indexUnusable(fault) }
             return RecordTrouble(fault).map { .troubled($0) } ?? .recordUnusable
         case .busy:
             log.record(.storeBusy)

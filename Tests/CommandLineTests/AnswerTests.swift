@@ -160,6 +160,23 @@ import Testing
         #expect(text.hasSuffix("\(fingers[0].argument)\".\n"), "\(text)")
     }
 
+    /// Catches an activation without any finger left that names a command which refuses where fprintd keeps the prints.
+    @Test func withoutAFingerTheRightWayIsNamed() {
+        let none = Activated(reader: nil, prints: 0, readersLeft: 0)
+        #expect(ActivateAnswer.text(of: none, "", keptElsewhere: false).contains("\"sudo signet enroll\""))
+        let elsewhere = ActivateAnswer.text(of: none, " --user bob", keptElsewhere: true)
+        #expect(elsewhere.contains("fprintd-enroll") && !elsewhere.contains("signet enroll"), "\(elsewhere)")
+    }
+
+    /// Catches a finger that the reader knows with no way out, though it is left over or fprintd's.
+    @Test func aKnownFingerHasAWayOut() {
+        #expect(Failure(.duplicate(of: nil), alice).hint == "use another finger, or delete it for whom it was enrolled")
+        let left = Failure.known(leftOver: 1, byFprintd: 0, alice).hint
+        #expect(left?.contains("\"sudo signet delete --leftovers\"") == true && left?.contains("import") == false)
+        let both = Failure.known(leftOver: 1, byFprintd: 2, byAdmin).hint
+        #expect(both?.contains("--leftovers") == true && both?.contains("sudo signet import --user") == true)
+    }
+
     /// Catches finger names that people or fprintd's users type and that are not understood, and others that are.
     @Test func fingersHaveNames() throws {
         for finger in Finger.all {

@@ -8,6 +8,8 @@ final class FakeChips {
     var index: ChipIndex?
     /// Why the file cannot be read.
     var fault: RecordFault?
+    /// Whether what lies in its place cannot be replaced.
+    var isStuck = false
     var disks: [Unowned] = []
 
     /// A disk knows its index, so that the index must not keep the disk.

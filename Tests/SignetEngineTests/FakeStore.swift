@@ -279,11 +279,20 @@ final class FakeStore: RecordStore {
     }
 
     func changeChipIndex(_ change: (inout ChipIndex) -> Void) throws(StoreError) {
+        if disk.chips.isStuck { throw .fault(.chips, .unsafe) }
         try writing(.changeChips) { disk.chips.change(change) }
     }
 
     func loosenChipIndex() throws(StoreError) {
+        if disk.chips.isStuck { throw .fault(.chips, .unsafe) }
         try writing(.changeChips) { disk.chips.change { $0.loosen(allOf: disk.uid) } }
+    }
+
+    func forgetLeftovers(_ leftovers: [ChipIndex.Entry]) throws(StoreError) {
+        if disk.chips.isStuck { throw .fault(.chips, .unsafe) }
+        try writing(.changeChips) {
+            disk.chips.change { index in for entry in leftovers { index.remove(entry.uid, entry.digest) } }
+        }
     }
 
     func surveyChipIndex(mending: Bool) throws(StoreError) -> ChipSurvey {

@@ -149,18 +149,76 @@ struct ChipIndexFileTests {
         #expect(try store.loadChipIndex().loose.map(\.uid) == [1001])
     }
 
-    /// Catches a store without chips that gets a file, and one that others can write and is believed.
-    @Test func whatIsNotRootsAloneIsNotMended() throws {
+    /// Catches a store without chips that gets a file.
+    @Test func withoutChipsThereIsNone() throws {
         let folder = try TestFolder()
         try makeStore(folder)
         var store = try userStore(folder.bytes)
         try store.changeChipIndex { $0.settle(1000, []) }
         #expect(!names(in: folder.path).contains("chips"))
         #expect(try store.surveyChipIndex(mending: true).fault == nil)
-        let entry = try ChipIndexFileTests.entry(1000, 1)
-        try store.changeChipIndex { $0.loosen([entry]) }
-        chmod(folder.sub("chips"), 0o622)
-        #expect(storeError { try store.changeChipIndex { $0.loosen(allOf: 1000) } } == .fault(.chips, .unsafe))
+    }
+
+    private enum Place: CaseIterable { case readable, writable, foreign, folder, fullFolder, pipe, link }
+
+    /// Puts something else in the index's place; what others could write is an old copy, which says nothing of a print.
+    private func spoil(_ folder: TestFolder, _ place: Place) throws {
+        let path = folder.sub("chips")
+        switch place {
+        case .readable: chmod(path, 0o644)
+        case .writable: chmod(path, 0o622)
+        case .foreign: chown(path, 1234, 0)
+        case .folder, .fullFolder:
+            unlink(path)
+            mkdir(path, 0o700)
+            if place == .fullFolder { mkdir(path + "/something", 0o700) }
+        case .pipe:
+            unlink(path)
+            mkfifo(path, 0o600)
+        case .link:
+            rename(path, folder.sub("elsewhere"))
+            symlink(folder.sub("elsewhere"), path)
+        }
+    }
+
+    /// Catches a print that is forgotten for good where something else lies in the index's place when its record goes;
+    /// what others could write and is believed; and a link that is followed.
+    @Test(arguments: Place.allCases) private func whatLiesInItsPlaceIsReplaced(_ place: Place) throws {
+        let folder = try prepared()
+        var store = try userStore(folder.bytes, uid: 1000, name: Array("u1000".utf8))
+        let left = try ChipIndexFileTests.entry(1000, 9)
+        try store.changeChipIndex { $0.loosen([left]) }
+        let old = try read(folder.sub("chips"))
+        try spoil(folder, place)
+        #expect(storeError { _ = try store.loadChipIndex() } == .fault(.chips, .unsafe))
+        let survey = try store.surveyChipIndex(mending: false)
+        #expect(survey.fault == .unsafe && survey.index.entries.count { !$0.isLoose } == 2)
+        #expect(storeError { _ = try store.loadChipIndex() } == .fault(.chips, .unsafe), "a look changes nothing")
+        // What is not believed is made anew from the records; what only was readable is whole.
+        let known = place == .readable ? 1 : 0
+        try store.loosenChipIndex()
+        let index = try store.loadChipIndex()
+        #expect(index.loose.count == 1 + known && index.entries.count == 2 + known)
+        #expect(index.entries.contains { $0.uid == 1000 && $0.isLoose && $0.digest != left.digest })
+        if place == .link { #expect(try read(folder.sub("elsewhere")) == old) }
+        if place == .fullFolder { #expect(names(in: folder.path).contains("chips.old")) }
+        try spoil(folder, place)
+        if place == .fullFolder {
+            // There is no second name for it.
+            #expect(storeError { try store.loosenChipIndex() } == .fault(.chips, .unsafe))
+            return
+        }
+        #expect(try store.surveyChipIndex(mending: true).fault == .unsafe)
+        #expect(try store.surveyChipIndex(mending: false).fits)
+    }
+
+    /// Catches a lock that others could hold or a folder in its place, and a print that is forgotten for it.
+    @Test func anUnsafeLockIsTold() throws {
+        let folder = try prepared()
+        var store = try userStore(folder.bytes, uid: 1000, name: Array("u1000".utf8))
+        mkdir(folder.sub("chips.lock"), 0o700)
+        #expect(storeError { try store.loosenChipIndex() } == .fault(.chips, .unsafe))
+        #expect(storeError { _ = try store.surveyChipIndex(mending: true) } == .fault(.chips, .unsafe))
     }
 
     /// Catches whoever holds a user's lock and waits for all the others' index until it is killed for it; and a look at all

@@ -22,7 +22,7 @@ extension UserStore {
             present = index
         } catch {
             guard error.isMendedByAnew else { throw error }
-            index = try scan(beside: ChipIndex()).index
+            index = try scan(beside: ChipIndexFile.salvage(after: error, in: root, sealer)).index
             // Nothing to be known, and nothing is known: there need be no file.
             if case .fault(_, .missing) = error { present = ChipIndex() }
         }
@@ -33,11 +33,19 @@ extension UserStore {
     }
 
     package mutating func loosenChipIndex() throws(StoreError) {
-        // What Signet kept itself, before fprintd did, is on the chip still.
+        let uid = uid
+        try changeOwnChipIndex { $0.loosen(allOf: uid) }
+    }
+
+    package mutating func forgetLeftovers(_ leftovers: [ChipIndex.Entry]) throws(StoreError) {
+        try changeOwnChipIndex { index in for entry in leftovers { index.remove(entry.uid, entry.digest) } }
+    }
+
+    /// What Signet kept itself, before fprintd did, is on the chip still.
+    private mutating func changeOwnChipIndex(_ change: (inout ChipIndex) -> Void) throws(StoreError) {
         let source = elsewhere.take()
         defer { elsewhere = source }
-        let uid = uid
-        try changeChipIndex { $0.loosen(allOf: uid) }
+        try changeChipIndex(change)
     }
 
     package mutating func surveyChipIndex(mending: Bool) throws(StoreError) -> ChipSurvey {
@@ -47,6 +55,7 @@ extension UserStore {
         do throws(StoreError) { present = try ChipIndexFile.read(in: root, sealer) } catch {
             guard case .fault(_, let why) = error, error.isMendedByAnew else { throw error }
             fault = why
+            present = ChipIndexFile.salvage(after: error, in: root, sealer)
         }
         let scan = try scan(beside: present)
         if mending, scan.index != present || fault != nil && fault != .missing {
@@ -54,15 +63,19 @@ extension UserStore {
         }
         _ = consume lock
         if scan.index == ChipIndex(), fault == .missing { fault = nil }
+        let loose = scan.index.loose.filter { !scan.unreadable.contains($0.uid) }
         return ChipSurvey(
-            fault: fault, fits: fault == nil && scan.index == present, index: scan.index,
-            leftovers: scan.index.loose.filter { !scan.unreadable.contains($0.uid) })
+            fault: fault, fits: fault == nil && scan.index == present, index: try withElsewhere(scan.index),
+            leftovers: try notElsewhere(loose))
     }
 
     private borrowing func lockIndex() throws(StoreError) -> FileLock {
         var timing = timing
         if isHeld { timing.waitLimit = min(timing.waitLimit, timing.nestedWaitLimit) }
-        let lock = try FileLock(.chipsLock, in: root, timing: timing)
+        let lock: FileLock
+        do throws(StoreError) { lock = try FileLock(.chipsLock, in: root, timing: timing) } catch {
+            throw error == .fault(.store, .unsafe) ? .fault(.chips, .unsafe) : error
+        }
         // As under the user's lock: whoever opened the store before a migration must not go on under the old key.
         if let stamp, (try? StoreStamp(root)) != stamp { throw .busy }
         return lock
@@ -129,10 +142,10 @@ extension UserStore {
 }
 
 extension StoreError {
-    /// Whether an index that ends with this is made anew; one of a later Signet, or one that others can write, is not.
+    /// Whether an index that ends with this is made anew; one of a later Signet is not.
     fileprivate var isMendedByAnew: Bool {
         switch self {
-        case .fault(.chips, .newer), .fault(.chips, .unsafe): false
+        case .fault(.chips, .newer): false
         case .fault(.chips, _): true
         default: false
         }
@@ -141,12 +154,14 @@ extension StoreError {
 
 /// Reading and writing the file.
 enum ChipIndexFile {
-    static func read(in folder: borrowing SecureFolder, _ sealer: borrowing RecordSealer) throws(StoreError)
-        -> ChipIndex
-    {
+    /// `allowing` are mode bits of others that do not matter.
+    static func read(
+        in folder: borrowing SecureFolder, _ sealer: borrowing RecordSealer, allowing: UInt32 = 0
+    ) throws(StoreError) -> ChipIndex {
         let file: [UInt8]
         do throws(FileFault) {
-            file = try folder.read(.chips, limit: ChipIndex.byteLimit + RecordSealer.overhead)
+            file = try folder.read(
+                .chips, limit: ChipIndex.byteLimit + RecordSealer.overhead, allowing: allowing)
         } catch {
             throw StoreError(.chips, error)
         }
@@ -158,13 +173,27 @@ enum ChipIndexFile {
         }
     }
 
+    /// What counts of an index that ended with `error`: all of one that others can read but not write, else nothing.
+    ///
+    /// It is sealed, but whoever can write it can put an old copy there.
+    static func salvage(
+        after error: StoreError, in folder: borrowing SecureFolder, _ sealer: borrowing RecordSealer
+    ) -> ChipIndex {
+        guard error == .fault(.chips, .unsafe) else { return ChipIndex() }
+        return (try? read(in: folder, sealer, allowing: 0o055)) ?? ChipIndex()
+    }
+
     static func write(
         _ index: ChipIndex, in folder: borrowing SecureFolder, _ sealer: borrowing RecordSealer
     ) throws(StoreError) {
         guard let content = try? index.encoded(), let file = sealer.seal(content.span, header: header(sealer)) else {
             throw .system(errno: EINVAL)
         }
-        do throws(FileFault) { try folder.replace(.chips, with: file.span) } catch { throw StoreError(.chips, error) }
+        do throws(FileFault) {
+            // A link, a pipe and a file of somebody else go when the new one takes their name; a folder does not.
+            for name in [FileName.chips, FileName.chips.temporary] { try folder.setFolderAside(name) }
+            try folder.replace(.chips, with: file.span)
+        } catch { throw StoreError(.chips, error) }
     }
 
     /// Seals it anew under the current key, for a migration; one that cannot be read is made anew by whoever needs it.

@@ -53,7 +53,7 @@ package struct SecureFolder: ~Copyable {
 
     /// The same, and tells how many bytes it has.
     private borrowing func open(
-        _ name: FileName, _ flags: Int32, _ size: inout Int
+        _ name: FileName, _ flags: Int32, _ size: inout Int, allowing: UInt32 = 0
     ) throws(FileFault) -> FileDescriptor {
         // O_NONBLOCK: a pipe that lies in the file's place must not make us wait for its other end.
         // SAFETY: the name is terminated and outlives the call.
@@ -68,7 +68,7 @@ package struct SecureFolder: ~Copyable {
         let file = FileDescriptor(owning: raw)
         let status = try file.status()
         guard signet_is_regular(status.st_mode) != 0, status.st_uid == 0,
-            status.st_mode & SecureFolder.othersMayAnything == 0
+            status.st_mode & SecureFolder.othersMayAnything & ~allowing == 0
         else { throw .unsafe }
         size = Int(status.st_size)
         return file
@@ -90,10 +90,13 @@ package struct SecureFolder: ~Copyable {
         }
     }
 
-    /// Reads a whole file of at most `limit` bytes that hold no secret in the clear.
-    package borrowing func read(_ name: FileName, limit: Int) throws(FileFault) -> [UInt8] {
+    /// Reads a whole file of at most `limit` bytes that hold no secret in the clear; `allowing` are mode bits of others
+    /// that do not matter.
+    package borrowing func read(
+        _ name: FileName, limit: Int, allowing: UInt32 = 0
+    ) throws(FileFault) -> [UInt8] {
         var size = 0
-        let file = try open(name, O_RDONLY, &size)
+        let file = try open(name, O_RDONLY, &size, allowing: allowing)
         guard size >= 0, size <= limit else { throw .wrongSize }
         var bytes = [UInt8](repeating: 0, count: size)
         var span = bytes.mutableSpan
@@ -128,6 +131,16 @@ package struct SecureFolder: ~Copyable {
     package borrowing func remove(_ name: FileName) throws(FileFault) {
         // SAFETY: the name is terminated and outlives the call.
         guard unsafe unlinkat(descriptor.raw, name.terminated, 0) == 0 || signet_errno() == ENOENT else { throw .last }
+    }
+
+    /// Clears the name of a file that a folder has: an empty one goes, another is called `outgoing`, with what is in it.
+    ///
+    /// Unsafe where that name is taken too.
+    borrowing func setFolderAside(_ name: FileName) throws(FileFault) {
+        guard let there = try look(name), signet_is_directory(there.st_mode) != 0 else { return }
+        do throws(FileFault) { try removeFolder(name) } catch {
+            do throws(FileFault) { try rename(name, to: name.outgoing) } catch { throw .unsafe }
+        }
     }
 
     /// Gives a file or folder another name in this folder, in one step; nothing happens where it is not there.

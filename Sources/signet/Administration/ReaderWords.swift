@@ -109,8 +109,9 @@ extension ReaderPrints {
             let whose = yours == nil ? "of Signet's users" : others == 1 ? "another user's" : "other users'"
             parts.append("\(others) \(whose)")
         }
+        if let missing, missing > 0 { parts.append("\(missing) gone") }
         if let leftOver, leftOver > 0 { parts.append("\(leftOver) left over") }
-        if let foreign, foreign > 0 { parts.append("\(foreign) foreign") }
+        if let foreign, foreign > 0 { parts.append("\(hasMore ? "at least " : "")\(foreign) foreign") }
         return parts.isEmpty ? "none" : parts.joined(separator: ", ")
     }
 }

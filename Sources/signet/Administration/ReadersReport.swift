@@ -5,14 +5,20 @@ internal import SignetRecords
 
 /// Whose prints there are for one reader.
 struct ReaderPrints: Equatable {
-    /// Those of whoever asks; nil where it is not clear who that is.
+    /// Those of whoever asks, without the gone ones where the reader was asked; nil where it is not clear who that is.
     var yours: Int?
     /// Those of Signet's other users.
     var others = 0
-    /// Those in the reader's memory that a deletion or an enrolment left which was cut off; nil as below.
+    /// Those in the reader's memory that are in no record any more; nil as below.
     var leftOver: Int?
     /// Those in the reader's memory that no user of this machine has; nil where the reader cannot tell, or was not asked.
     var foreign: Int?
+    /// Whether the reader has more prints than it lists to Signet, so that there may be more foreign ones.
+    var hasMore = false
+    /// How many of the foreign ones fprintd keeps for whoever asks, so that they can be imported.
+    var importable = 0
+    /// For whom, as an option of a command; empty for the caller.
+    var importOption = ""
     /// Those that should be in the reader's memory and are not; nil as above.
     var missing: Int?
     /// The same one by one.
@@ -26,6 +32,8 @@ struct GonePrint: Equatable {
     /// nil where the print does not say.
     let finger: Finger?
     let keeper: Keeper
+    /// Whether it is a print of whoever asks.
+    var isYours = false
 
     /// Who has the record that it is enrolled in, and can delete it there.
     enum Keeper: Equatable {
@@ -129,17 +137,38 @@ struct ReadersSurvey {
         }
         let kept = known.filter { !$0.isLoose }
         prints.foreign = index.strangers(among: present).count
-        let gone = kept.filter { !present.contains($0.digest) }
+        prints.hasMore = opened.others.count >= Approval.othersLimit
+        // What was not asked about and is not in a list that is cut short may be there all the same.
+        let gone = kept.filter { entry in
+            !present.contains(entry.digest)
+                && (!prints.hasMore || asked.contains { $0.digest == entry.digest })
+        }
         prints.missing = gone.count
         prints.gone = gone.map { entry in
             let print = try? PrintTemplate(entry.handle.span)
             return GonePrint(
                 user: TargetUser(AdministratorLedger.owner(of: entry.uid)).label, finger: print?.finger,
-                keeper: GonePrint.Keeper(entry.source, now: configuration.enrollmentSource))
+                keeper: GonePrint.Keeper(entry.source, now: configuration.enrollmentSource),
+                isYours: entry.uid == asker?.uid)
         }
+        let yoursGone = prints.gone.count { $0.isYours }
+        // One that Signet kept before fprintd does was not counted.
+        let counted = prints.gone.count { $0.isYours && $0.keeper != .signetBefore }
+        prints.yours = prints.yours.map { max(0, $0 - counted) }
+        prints.others = max(0, prints.others - (gone.count - yoursGone))
+        let importable = keptByFprintd()
+        prints.importable = index.strangers(among: present).count { importable.contains($0) }
+        prints.importOption = asker.flatMap { $0.byAdministrator ? " --user \($0.text)" : nil } ?? ""
         prints.leftOver = known.count { entry in
             entry.isLoose && present.contains(entry.digest) && !kept.contains { $0.digest == entry.digest }
         }
+    }
+
+    /// What `import` would take over for whoever asks; nothing where fprintd keeps all prints anyway.
+    private func keptByFprintd() -> [Digest] {
+        guard configuration.enrollmentSource == .signet, let asker else { return [] }
+        let kept = try? FprintdStore(userName: asker.name).chipEntries(for: asker.uid)
+        return (kept ?? []).map(\.digest)
     }
 
     private func open(_ reader: ReaderDescription, for set: borrowing EnrollmentSet) -> OpenedReader? {

@@ -96,7 +96,15 @@ enum ReadersText {
         if let leftOver = report.prints.leftOver, leftOver > 0 {
             remarks.append(Remark(words: "\(label): \(Leftovers.words(leftOver))", remedy: Leftovers.remedy))
         }
-        if let foreign = report.prints.foreign, foreign > 0 {
+        let importable = report.prints.importable
+        if importable > 0 {
+            let what = importable == 1 ? "1 foreign print is kept" : "\(importable) foreign prints are kept"
+            remarks.append(
+                Remark(
+                    words: "\(label): \(what) by fprintd for the same user, and can be taken over",
+                    remedy: "sudo signet import\(report.prints.importOption)"))
+        }
+        if let foreign = report.prints.foreign, foreign > importable {
             remarks.append(
                 Remark(
                     words: "\(label): foreign prints were enrolled by another system or program; they match for nobody",
@@ -131,13 +139,30 @@ struct ReadersReportAnswer: Encodable, Equatable {
         let inUseBy: [String]
         let yourPrints: Int?
         let othersPrints: Int
-        /// What a deletion or an enrolment left that was cut off.
+        /// What is in no record any more.
         let leftPrints: Int?
+        /// The command that deletes them; null where there are none.
+        let leftPrintsRemedy: String?
         let foreignPrints: Int?
+        /// Whether there may be more of them than the reader lists.
+        let foreignPrintsAtLeast: Bool
         let missingPrints: Int?
+        let gonePrints: [Gone]
         let concern: String
         let warning: Bool
         let text: String
+    }
+
+    /// A print that is enrolled and gone from the reader's memory.
+    struct Gone: Encodable, Equatable {
+        /// The user's name, or the uid where there is no account.
+        let owner: String
+        /// Null where the print does not say.
+        let finger: String?
+        /// Null where no command of Signet's deletes it.
+        let command: String?
+        /// The same, or in words what to do.
+        let remedy: String
     }
 
     struct Place: Encodable, Equatable {
@@ -163,7 +188,14 @@ struct ReadersReportAnswer: Encodable, Equatable {
                 place: Place(bus: place.bus.code, port: place.attachment.code, path: Output.text(place.path)),
                 refused: report.distrust?.code, inUseBy: report.holders, yourPrints: report.prints.yours,
                 othersPrints: report.prints.others, leftPrints: report.prints.leftOver,
-                foreignPrints: report.prints.foreign, missingPrints: report.prints.missing,
+                leftPrintsRemedy: (report.prints.leftOver ?? 0) > 0 ? Leftovers.remedy : nil,
+                foreignPrints: report.prints.foreign, foreignPrintsAtLeast: report.prints.hasMore,
+                missingPrints: report.prints.missing,
+                gonePrints: report.prints.gone.map {
+                    Gone(
+                        owner: $0.user, finger: $0.finger?.name, command: $0.keeper == .signet ? $0.remedy : nil,
+                        remedy: $0.remedy)
+                },
                 concern: report.concern.code,
                 warning: report.concern.isWarning, text: report.concern.words)
         }

@@ -14,13 +14,10 @@ extension Command {
         let activated = try task.run { (tasks, screen) throws(ManagementRefusal) in
             try tasks.activate(on: &screen)
         }
-        var text =
-            activated.reader == nil
-            ? "No finger is left; the change is settled. Enrol one with \"sudo signet enroll\".\n"
-            : "\(activated.prints) \(activated.prints == 1 ? "finger is" : "fingers are") switched on.\n"
-        text += GonePrints.text(
-            activated.gone, task.target.option,
-            keptElsewhere: task.configuration.enrollmentSource == .fprintd)
+        let option = task.target.option
+        let keptElsewhere = task.configuration.enrollmentSource == .fprintd
+        var text = ActivateAnswer.text(of: activated, option, keptElsewhere: keptElsewhere)
+        text += GonePrints.text(activated.gone, option, keptElsewhere: keptElsewhere)
         text += ForeignPrints.text(activated.foreignPrints)
         if activated.readersLeft > 0 { text += "Run it again for the fingers of the other reader.\n" }
         invocation.answer(ActivateAnswer(activated, task.target), text: text)
@@ -49,6 +46,18 @@ struct ActivateAnswer: Encodable, Equatable {
     let foreignPrints: Int
     /// Fingers whose prints the reader's memory has no more.
     let gone: [String]
+
+    /// How many count from now on; without any, how one is enrolled.
+    static func text(of outcome: Activated, _ option: String, keptElsewhere: Bool) -> String {
+        if outcome.reader != nil {
+            return "\(outcome.prints) \(outcome.prints == 1 ? "finger is" : "fingers are") switched on.\n"
+        }
+        let way =
+            keptElsewhere
+            ? "in the settings of GNOME or KDE, or with fprintd-enroll, then run \"sudo signet activate\(option)\""
+            : "with \"sudo signet enroll\(option)\""
+        return "No finger is left; the change is settled. Enrol one \(way).\n"
+    }
 
     init(_ outcome: Activated, _ target: TargetUser) {
         user = target.text

@@ -1,14 +1,13 @@
 internal import SignetEngine
 internal import SignetPolicy
 
-/// What deletions and enrolments left in readers' memories that were cut off: how it is told, and deleted.
+/// What is left over in readers' memories and in no record any more: how it is told, and deleted.
 enum Leftovers {
     static let remedy = "sudo signet delete --leftovers"
 
     /// What there is, after a name and a colon.
     static func words(_ count: Int) -> String {
-        let what = count == 1 ? "1 print is left in its memory" : "\(count) prints are left in its memory"
-        return "\(what), of a deletion or an enrolment that was cut off; nothing matches there"
+        "\(count) \(count == 1 ? "print is" : "prints are") left over in its memory, and \(count == 1 ? "matches" : "match") for nobody"
     }
 
     /// A sentence behind what a task says; nothing where nothing is left.

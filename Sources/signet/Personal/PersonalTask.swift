@@ -79,6 +79,7 @@ struct PersonalTask: ~Copyable {
         if refusal == .nobodyToAsk, let problem = tasks.person.problem { return Failure(problem) }
         if refusal == .reader(.busy), let holder = tasks.sensor.holder { return .readerInUse(by: Output.text(holder)) }
         if refusal == .reader(.storageFull) { return memoryIsFull() }
+        if refusal == .duplicate(of: nil) { return fingerIsKnown() }
         return Failure(refusal, target)
     }
 }

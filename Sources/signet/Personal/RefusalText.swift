@@ -67,9 +67,7 @@ extension Failure {
         case .duplicate(of: .some(let finger)):
             self.init(.no, "this finger is enrolled already, as \(finger.name)", hint: "use another finger")
         case .duplicate(of: nil):
-            self.init(
-                .no, "the reader knows this finger already, and not as \(whose) own",
-                hint: "use another finger, or delete it for whom it was enrolled")
+            self = .known(leftOver: 0, byFprintd: 0, target)
         case .tooManyPrints:
             self.init(.no, "no more fingers can be enrolled", hint: "delete one with \"sudo signet delete FINGER\"")
         case .notConfirmed:
@@ -138,6 +136,7 @@ extension Failure {
             self.init(
                 .stateDamaged, "signet's record for \(target.text) is damaged",
                 hint: "see what is wrong with \"sudo signet doctor\"")
+        case .indexUnusable(let fault): self = .indexUnusable(fault)
         case .troubled(.rolledBack):
             self.init(
                 .stateDamaged,
@@ -172,6 +171,15 @@ extension Failure {
                 .busy, "somebody else changed signet's record for \(target.text) meanwhile, and nothing was done",
                 hint: "see \"sudo signet status\", and run it again")
         }
+    }
+
+    /// The list of prints in readers' memories, which is nobody's record.
+    static func indexUnusable(_ fault: RecordFault) -> Failure {
+        Failure(
+            .stateDamaged, "the list of prints in readers' memories is \(fault.words), and cannot be replaced",
+            hint: fault == .newer
+                ? ChipIndexWords.remedyOfNewer : "clear its place with \"\(ChipIndexWords.clearing)\", and run it again"
+        )
     }
 
     /// The reader's place.

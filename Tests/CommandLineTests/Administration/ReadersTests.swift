@@ -69,6 +69,22 @@ struct ReadersTests {
         #expect(ReaderPrints(yours: 1, others: 2, foreign: 1).words == "1 yours, 2 other users', 1 foreign")
         #expect(ReaderPrints(yours: nil, others: 2, foreign: 0).words == "2 of Signet's users")
         #expect(ReaderPrints(yours: 0, others: 0, foreign: 0).words == "none")
+        #expect(ReaderPrints(yours: 1, foreign: 0, missing: 1).words == "1 yours, 1 gone")
+        #expect(ReaderPrints(yours: 1, foreign: 255, hasMore: true).words == "1 yours, at least 255 foreign")
+    }
+
+    // Would catch: advice to delete with fprintd's programs what an import takes over, and a cause that nobody knows.
+    @Test func `what fprintd keeps is told apart, and what is left over has no cause`() {
+        func text(_ prints: ReaderPrints) -> String {
+            ReadersText.table([report(prints: prints)], isStandIn: false, width: 200)
+        }
+        let delete = "delete them with the system or program"
+        let all = text(ReaderPrints(foreign: 1, importable: 1, importOption: " --user alice"))
+        #expect(all.contains("→ sudo signet import --user alice") && !all.contains(delete), "\(all)")
+        let both = text(ReaderPrints(foreign: 3, importable: 1))
+        #expect(both.contains("→ sudo signet import\n") && both.contains(delete), "\(both)")
+        let left = text(ReaderPrints(leftOver: 1))
+        #expect(left.contains("1 print is left over in its memory") && !left.contains("cut off"), "\(left)")
     }
 
     // Would catch: a print that is gone and nobody can say whose, or how it is cleaned up.
@@ -94,6 +110,22 @@ struct ReadersTests {
         #expect(GonePrint.Keeper(.signet, now: .signet) == .signet)
         #expect(Doctor.lines([gone]).map(\.level) == [.note, .warn, .warn, .warn])
         #expect(Doctor.lines([gone])[1].remedy == "sudo signet delete right-index --user alice")
+    }
+
+    // Would catch: an answer for programs that says of a gone or left-over print that there is one, and nothing more.
+    @Test func `gone and left-over prints for programs`() {
+        let prints = ReaderPrints(
+            yours: 1, leftOver: 2, foreign: 255, hasMore: true, missing: 2,
+            gone: [
+                GonePrint(user: "alice", finger: Finger(number: 7), keeper: .signet),
+                GonePrint(user: "bob", finger: nil, keeper: .fprintd),
+            ])
+        let json = Output.json(ReadersReportAnswer([report(prints: prints)], isStandIn: false))
+        for part in [
+            "\"owner\":\"alice\"", "\"finger\":\"right index\"",
+            "\"command\":\"sudo signet delete right-index --user alice\"", "\"owner\":\"bob\"",
+            "\"left_prints_remedy\":\"sudo signet delete --leftovers\"", "\"foreign_prints_at_least\":true",
+        ] { #expect(json.contains(part), "\(part) in \(json)") }
     }
 
     // Would catch: lines that a terminal breaks.

@@ -84,6 +84,30 @@ import Testing
         #expect(try own.loadChipIndex().loose.map(\.digest) == [digest(Self.print("older"))])
     }
 
+    /// Catches a left-over print that stays in the index, or is no left-over any more, because fprintd keeps the prints now;
+    /// and one that fprintd keeps too, of a user with a PIN or without one, that is called left over.
+    @Test func whatFprintdKeepsIsNotLeftOver() throws {
+        func entry(_ uid: UInt32, _ print: FprintdPrint) throws -> ChipIndex.Entry {
+            let handle = print.bytes
+            return ChipIndex.Entry(
+                uid: uid, isLoose: true,
+                reader: ReaderIdentity(driver: Array("chip".utf8), device: Array("0".utf8)), digest: try digest(print),
+                handle: handle)
+        }
+        try fprintd.put("root/chip/0/7", Self.print("root").bytes)
+        let older = try entry(1000, Self.print("older"))
+        let imported = try [entry(1000, Self.print("alice")), entry(0, Self.print("root"))]
+        var own = try asAlice(elsewhere: false)
+        try own.changeChipIndex { $0.loosen([older] + imported) }
+        #expect(try own.surveyChipIndex(mending: false).leftovers.count == 3)
+        var records = try asAlice()
+        #expect(try records.surveyChipIndex(mending: true).leftovers == [older])
+        try records.forgetLeftovers([older])
+        #expect(records.elsewhere != nil)
+        #expect(try own.loadChipIndex().entries.count == 2)
+        #expect(try records.surveyChipIndex(mending: true).leftovers.isEmpty)
+    }
+
     /// Catches a shortage of descriptors, which whoever starts the process can choose, that makes a print of bob's nobody's.
     @Test func aShortageIsNoForeignPrint() async throws {
         let (root, prints) = (store.path, fprintd.root)

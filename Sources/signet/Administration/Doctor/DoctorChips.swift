@@ -10,15 +10,21 @@ extension Doctor {
         guard let opened = try? StoreOpening.open(root: root, loaded.configuration.enclaveSettings),
             var store = try? UserStore(root: root, uid: 0, userName: [], keys: opened.keys)
         else { return [] }
+        if loaded.configuration.enrollmentSource == .fprintd { store.elsewhere = FprintdStore(userName: []) }
         do throws(StoreError) { return Doctor.lines(try store.surveyChipIndex(mending: false)) } catch {
             guard case .fault(_, let fault) = error else { return [] }
-            let file = Output.text(root) + "/chips"
-            return [
-                DoctorLine(
-                    .warn, "chip prints", "the list of prints in readers' memories is \(fault.words)",
-                    remedy: fault == .newer ? "install the later version again" : "rm \(file)")
-            ]
+            return [Doctor.line(fault)]
         }
+    }
+
+    /// The line for an index that is not made anew; one that is unsafe here has a lock that is.
+    static func line(_ fault: RecordFault) -> DoctorLine {
+        DoctorLine(
+            .warn, "chip prints",
+            fault == .newer
+                ? "the list of prints in readers' memories is \(fault.words)"
+                : "the lock of the list of prints in readers' memories is \(fault.words): nothing is written there",
+            remedy: fault == .newer ? ChipIndexWords.remedyOfNewer : ChipIndexWords.clearing)
     }
 
     /// The lines for one look; nothing where no print lies in a reader's memory.
@@ -42,9 +48,17 @@ extension Doctor {
             lines.append(
                 DoctorLine(
                     .warn, "chip prints",
-                    "\(left) \(left == 1 ? "print is" : "prints are") in readers' memories and in no record: a deletion or "
-                        + "an enrolment was cut off", remedy: Leftovers.remedy))
+                    "\(left) \(left == 1 ? "print is" : "prints are") left over in readers' memories, and in no record",
+                    remedy: Leftovers.remedy))
         }
         return lines
     }
+}
+
+/// What to do about an index that Signet itself does not replace.
+enum ChipIndexWords {
+    static let remedyOfNewer = "install the later version of Signet again"
+    /// Its lock, and what was set aside before: never the index itself, which may be good.
+    static let clearing =
+        "sudo rm -rf \(Output.text(UserStore.standardRoot))/chips.lock \(Output.text(UserStore.standardRoot))/chips.old"
 }
