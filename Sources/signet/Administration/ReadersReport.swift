@@ -158,7 +158,7 @@ struct ReadersSurvey {
         prints.others = max(0, prints.others - (gone.count - yoursGone))
         let importable = keptByFprintd()
         prints.importable = index.strangers(among: present).count { importable.contains($0) }
-        prints.importOption = asker.flatMap { $0.byAdministrator ? " --user \($0.text)" : nil } ?? ""
+        prints.importOption = asker?.option ?? ""
         prints.leftOver = known.count { entry in
             entry.isLoose && present.contains(entry.digest) && !kept.contains { $0.digest == entry.digest }
         }

@@ -24,8 +24,7 @@ extension Failure {
         var ways: [String] = []
         if leftOver > 0 { ways.append("delete what is left over in the reader with \"\(Leftovers.remedy)\"") }
         if byFprintd > 0 {
-            let option = target.byAdministrator ? " --user \(target.text)" : ""
-            ways.append("take over what fprintd keeps with \"sudo signet import\(option)\"")
+            ways.append("take over what fprintd keeps with \"sudo signet import\(target.option)\"")
         }
         return Failure(
             .no, "the reader knows this finger already, and not as \(whose) own",
