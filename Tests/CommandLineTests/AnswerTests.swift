@@ -53,7 +53,7 @@ import Testing
             Failure($0, target).hint ?? ""
         }
         told += [Failure.pinNotSet(target).hint ?? "", ForgetText.after([name])]
-        told.append(GonePrint(user: name, finger: nil, isKeptElsewhere: false).remedy)
+        told.append(GonePrint(user: name, finger: nil, keeper: .signet).remedy)
         status.fingerClosure = .enrollmentChanged(EnrollmentChange(added: 1, removed: 0))
         told += StatusAnswer.needs(status, isOrphan: false).map(\.command)
         told += StatusAnswer.needs(status, isOrphan: true).map(\.command)
