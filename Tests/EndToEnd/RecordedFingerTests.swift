@@ -77,7 +77,8 @@ struct RecordedFingerTests {
                 try deleting.waitForSecretPrompt("PIN: ")
                 try deleting.type(line: Enrolled.pin)
                 #expect(try deleting.finish(within: 30) == 0, "\(deleting.transcript)")
-                #expect(!deleting.transcript.contains("reader"), "\(deleting.transcript)")
+                // Of this reader nothing is said; of a chip's left-over prints from before it may be.
+                #expect(!deleting.transcript.contains("could not be deleted"), "\(deleting.transcript)")
                 let status = try Command.must("signet", "status", "--user", alice.name, "--json")
                 #expect(status.contains("\"fingers\": []") || status.contains("\"fingers\":[]"), "\(status)")
                 // A template of this reader has 900 bytes and more.
