@@ -29,6 +29,8 @@ package protocol Enclave: ~Copyable {
 
     /// As `KeyVault.wake`.
     mutating func wake()
+    /// As `KeyVault.rest`.
+    mutating func rest()
     /// Has the object, where there is one, loaded while a person types; waits for nothing, and what fails shows in `openHalf`.
     mutating func prepare(_ object: EnclaveObject?)
     /// How the TPM's protection against guessing stands; nil for a file.

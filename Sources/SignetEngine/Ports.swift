@@ -199,6 +199,9 @@ package protocol KeyVault: ~Copyable {
     /// another program, and a user may stop both with all that runs in a control group of theirs (cgroups(7), the freezer):
     /// of the two a waiter knows the one, and can kill no other.
     mutating func wake()
+    /// Lets the TPM go where nobody may keep it while a person types; to be called once the lock was given back, and not
+    /// before, for who is asked under it again would have to be started under it.
+    mutating func rest()
     /// Has the TPM load what opening this key will need, while a person types; waits for nothing.
     mutating func prepare(_ wrapped: WrappedKey)
     /// How the TPM's protection against guessing stands; nil where there is no TPM.

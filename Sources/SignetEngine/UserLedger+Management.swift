@@ -8,7 +8,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     /// Gives the lock back where an authentication ended between charge and settling; the charge stays.
     mutating func abandonCharge() {
         openCharge = nil
-        store.unlock()
+        unlock()
     }
 
     /// Makes the user's first identity, or replaces a lost one: a new signing key, so that no old approval holds.
@@ -123,9 +123,9 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         try lock()
         do throws(LedgerFailure) {
             try savePrintsHeld(set, approving: session, key: key)
-            store.unlock()
+            unlock()
         } catch {
-            store.unlock()
+            unlock()
             throw error
         }
     }
@@ -245,9 +245,9 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             guard var state = try loadHeld() else { throw .recordUnusable }
             try checkOwnership(of: state.identity, by: key)
             try body(&self, &state)
-            store.unlock()
+            unlock()
         } catch {
-            store.unlock()
+            unlock()
             throw error
         }
     }

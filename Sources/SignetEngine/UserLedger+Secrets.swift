@@ -13,10 +13,10 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             guard var state = try loadHeld() else { throw .recordUnusable }
             let now = try now()
             let lockout = try chargeHeld(&state, purpose, at: now)
-            if lockout != nil { store.unlock() }
+            if lockout != nil { unlock() }
             return lockout
         } catch {
-            store.unlock()
+            unlock()
             throw error
         }
     }
@@ -97,11 +97,11 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             }
             try save(open.attempts)
         } catch {
-            store.unlock()
+            unlock()
             throw error
         }
         if purpose == .pin { renew(open, key: key, pin: secret) }
-        store.unlock()
+        unlock()
     }
 
     /// Leaves the failure as it was charged, gives the lock back, and says how the door stands now.
@@ -112,7 +112,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         if !open.isCounted, open.attempts.counter != nil {
             do throws(LedgerFailure) { try saveCounting(&open.attempts, of: open.identity) } catch {}
         }
-        store.unlock()
+        unlock()
         log.record(.failure(factor: purpose == .pin ? .pin : .recoveryCode, attempts: open.attempts))
         let now = try now()
         let door = policy.door(open.attempts.failures(of: purpose), for: caller, at: now)
@@ -131,7 +131,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         open.attempts.enclaveFailures = open.enclaveBefore
         // A refund that cannot be written leaves the attempt charged, which is the safe side.
         _ = try? save(open.attempts)
-        store.unlock()
+        unlock()
     }
 
     private mutating func takeOpenCharge() -> OpenCharge? {

@@ -174,10 +174,10 @@ package struct UserLedger<
         try lock()
         do throws(LedgerFailure) {
             let result = try body(&self)
-            store.unlock()
+            unlock()
             return result
         } catch {
-            store.unlock()
+            unlock()
             throw error
         }
     }
@@ -186,6 +186,12 @@ package struct UserLedger<
     mutating func lock() throws(LedgerFailure) {
         vault.wake()
         do throws(StoreError) { try store.lock() } catch { throw failed(error) }
+    }
+
+    /// Gives the lock back, and then the TPM where it may not be kept.
+    mutating func unlock() {
+        store.unlock()
+        vault.rest()
     }
 
     /// Writes the counters; durable when it returns.

@@ -8,14 +8,14 @@ enum PortCall: UInt8, CaseIterable, Sendable {
     case digest, handleDigest, makeSigningKey, sign, verifySignature, conceal, wrap, unwrap, spendTime, random,
         randomSecret
     case prepare, readers, open, arm, awaitTouch, enroll, deleteFromReader, startClosing, close, stopListening
-    case wake, prepareHalf, dictionaryAttack, makeCounter, counterValue, bump, removeCounter
+    case wake, rest, prepareHalf, dictionaryAttack, makeCounter, counterValue, bump, removeCounter
     case ask, tell, openField, takeAnswer, awaitReturn, closeField, now, wallTime, record
 
     /// Whether the port lets this call fail.
     var canFail: Bool {
         switch self {
-        case .unlock, .spendTime, .prepare, .wake, .prepareHalf, .startClosing, .close, .stopListening, .tell,
-            .closeField, .wallTime, .record:
+        case .unlock, .spendTime, .prepare, .wake, .rest, .prepareHalf, .startClosing, .close, .stopListening,
+            .tell, .closeField, .wallTime, .record:
             false
         default: true
         }

@@ -136,6 +136,8 @@ final class FakeVault: KeyVault {
 
     func wake() { if tpm != nil { _ = process.begin(.wake) } }
 
+    func rest() { if tpm != nil { _ = process.begin(.rest) } }
+
     func prepare(_ wrapped: WrappedKey) {
         if wrapped.half != nil { _ = process.begin(.prepareHalf) }
     }

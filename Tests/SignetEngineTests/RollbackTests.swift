@@ -313,7 +313,12 @@ import Testing
             _ = actor.authenticate(answers)
             let locks = actor.process.calls.indices.filter { actor.process.calls[$0] == .lock }
             #expect(!locks.isEmpty)
-            for lock in locks { #expect(lock > 0 && actor.process.calls[lock - 1] == .wake) }
+            for lock in locks {
+                #expect(lock > 0 && actor.process.calls[lock - 1] == .wake)
+                let hold = actor.process.calls[lock...].prefix { $0 != .unlock }
+                #expect(!hold.contains(.rest), "it would be started again under the lock")
+                #expect(actor.process.calls[hold.endIndex...].prefix(2) == [.unlock, .rest])
+            }
         }
     }
 

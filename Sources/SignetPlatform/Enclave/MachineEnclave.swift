@@ -34,6 +34,8 @@ package struct MachineEnclave: Enclave, ~Copyable {
 
     package mutating func wake() { tpm?.wake() }
 
+    package mutating func rest() { tpm?.rest() }
+
     package mutating func prepare(_ object: EnclaveObject?) { tpm?.prepare(object) }
 
     /// As `prepare` for a user who does not exist.

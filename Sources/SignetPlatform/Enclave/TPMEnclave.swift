@@ -51,12 +51,17 @@ package struct TPMEnclave: Enclave, ~Copyable {
         if slot == nil { session.end() }
     }
 
+    /// Whether the helper may be kept while a person types.
+    private var mayWait: Bool { timing.slots == nil || slot != nil }
+
     package mutating func wake() { try? session.start() }
+
+    package mutating func rest() { if !mayWait { session.end() } }
 
     package mutating func prepare(_ object: EnclaveObject?) {
         // A counter may have been asked for since there was no slot.
-        guard timing.slots == nil || slot != nil else { return session.end() }
-        if let object { try? session.load(object) }
+        rest()
+        if let object, mayWait { try? session.load(object) }
     }
 
     /// Prepares for a user who does not exist as for one who does.
@@ -131,8 +136,6 @@ package struct TPMEnclave: Enclave, ~Copyable {
         } catch {
             throw .problem(error)
         }
-        // Who may type once more must not keep the TPM meanwhile without a slot.
-        defer { if timing.slots != nil, slot == nil { session.end() } }
         switch answer.reply {
         case .secret:
             guard let half = answer.takeSecret() else { throw .outOfMemory }

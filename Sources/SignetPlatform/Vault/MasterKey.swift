@@ -25,6 +25,8 @@ package struct FileEnclave: Enclave, ~Copyable {
 
     package mutating func wake() {}
 
+    package mutating func rest() {}
+
     package mutating func prepare(_ object: EnclaveObject?) {}
 
     package mutating func dictionaryAttack() throws(EnclaveError) -> DictionaryAttackState? { nil }

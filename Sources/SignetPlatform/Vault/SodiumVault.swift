@@ -203,6 +203,8 @@ package struct SodiumVault: KeyVault, ~Copyable {
 
     package mutating func wake() { enclave.wake() }
 
+    package mutating func rest() { enclave.rest() }
+
     package mutating func prepare(_ wrapped: WrappedKey) {
         enclave.prepare(wrapped.half)
     }

@@ -160,6 +160,12 @@ struct TPMVaultTests: VaultTrial {
         let requests = stage.requests()
         #expect(requests.filter { $0 == "load" }.count == 1)
         #expect(requests.filter { $0 == "open" }.count == 2)
+        // Under a lock it stays, whatever was compared, and goes once that was given back.
+        _ = try fifth.dictionaryAttack()
+        #expect(!stage.requests().contains("open"))
+        fifth.rest()
+        _ = try fifth.dictionaryAttack()
+        #expect(stage.requests().contains("open"))
         #expect(prompts.count == 4)
     }
 
