@@ -29,17 +29,6 @@ import Testing
         return (outcome, actor)
     }
 
-    private func deleteLeftovers(_ machine: Machine, _ prepare: (Actor) -> Void = { _ in }) -> (
-        LeftoversDeleted?, Actor
-    ) {
-        let actor = machine.process(isAdministrator: true)
-        prepare(actor)
-        let outcome = actor.run([]) {
-            (tasks, screen) throws(ManagementRefusal) in try tasks.deleteLeftovers(on: &screen)
-        }.outcome
-        return (outcome, actor)
-    }
-
     /// Leaves the prints of two fingers on the chip.
     private func leaveTwo(_ machine: Machine) throws {
         for number: UInt8 in [2, 3] {
@@ -60,16 +49,16 @@ import Testing
         #expect(deleted?.left == [busyLeft(1)] && deleted?.remaining == 2)
         #expect(actor.sensor.places == [.builtIn])
         _ = try delete(machine, 3, busy)
-        let (leftovers, other) = deleteLeftovers(machine, busy)
+        let (leftovers, other) = machine.deleteLeftovers(busy)
         #expect(leftovers?.left == [busyLeft(2)] && other.sensor.places == [.builtIn])
-        #expect(deleteLeftovers(machine).0?.deleted == 2)
+        #expect(machine.deleteLeftovers().0?.deleted == 2)
     }
 
     /// Catches all but the last reason, which the person would mend in vain.
     @Test func eachReasonIsTold() throws {
         let machine = try machine()
         try leaveTwo(machine)
-        let (outcome, _) = deleteLeftovers(machine) { actor in
+        let (outcome, _) = machine.deleteLeftovers { actor in
             actor.process.faults = [(.deleteFromReader, nil)]
             actor.process.readerProblem = .timedOut
             actor.process.onCall = { call in
@@ -91,15 +80,15 @@ import Testing
         try leaveTwo(machine)
         // What is plugged in outside says that it is the reader, and has nothing.
         machine.readers = [.of(.chip, at: .socket, keepsPrints: true)]
-        let (outside, asked) = deleteLeftovers(machine) { $0.sensor.presence = [0: .missing, 1: .missing] }
+        let (outside, asked) = machine.deleteLeftovers { $0.sensor.presence = [0: .missing, 1: .missing] }
         #expect(outside?.gone == 0 && asked.process.count(.open) == 0)
         #expect(outside?.left == [PrintsLeft(reader: .chip, prints: 2, why: .notTrusted(.outside))])
         machine.readers = []
-        #expect(deleteLeftovers(machine).0?.left.map(\.why) == [.problem(.noReader, holder: nil)])
+        #expect(machine.deleteLeftovers().0?.left.map(\.why) == [.problem(.noReader, holder: nil)])
         #expect(machine.disk.chips.index?.loose.count == 2)
         // Two at ports that are trusted: the first has none, the second has one of them.
         machine.readers = [.of(.chip, at: .desktop, keepsPrints: true), .of(.chip, keepsPrints: true)]
-        let (both, actor) = deleteLeftovers(machine) { actor in
+        let (both, actor) = machine.deleteLeftovers { actor in
             actor.sensor.presence = [0: .missing, 1: .missing]
             actor.process.onCall = { call in
                 if call == .open, actor.process.count(.open) == 2 { actor.sensor.presence = [0: .missing] }

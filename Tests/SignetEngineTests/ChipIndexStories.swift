@@ -42,17 +42,6 @@ import Testing
         return actor
     }
 
-    private func deleteLeftovers(_ machine: Machine, _ prepare: (Actor) -> Void = { _ in }) -> (
-        LeftoversDeleted?, Actor
-    ) {
-        let actor = machine.process(isAdministrator: true)
-        prepare(actor)
-        let outcome = actor.run([]) {
-            (tasks, screen) throws(ManagementRefusal) in try tasks.deleteLeftovers(on: &screen)
-        }.outcome
-        return (outcome, actor)
-    }
-
     private func loose(_ machine: Machine) -> [Digest] { (machine.disk.chips.index ?? ChipIndex()).loose.map(\.digest) }
 
     /// Catches another user's enrolment that closes one's own path, or is told as a foreign print; and a foreign print
@@ -178,7 +167,7 @@ import Testing
                 let chip = listed(alice) + [doomed.digest]
                 #expect(Outcome(authenticate(bob, beside: chip, [.enter]).0) == .granted(.finger), "step \(step)")
             }
-            let (outcome, actor) = deleteLeftovers(bob)
+            let (outcome, actor) = bob.deleteLeftovers()
             let isLeft = isOnChip && !isInRecord
             #expect(actor.sensor.deleted == (isLeft ? [0] : []) || !isOnChip, "step \(step)")
             #expect(
@@ -201,7 +190,7 @@ import Testing
             let isInRecord = alice.disk.prints?.entries.count == 2
             // Between the chip's last word and the first write nobody can know of it.
             let isKnown = step > made + 3
-            let left = deleteLeftovers(alice).1.sensor.deleted.count
+            let left = alice.deleteLeftovers().1.sensor.deleted.count
             #expect(left == 0 || !isInRecord, "step \(step): \(steps[step - 1])")
             if isKnown, !isInRecord { #expect(left == 1, "step \(step): \(steps[step - 1])") }
             #expect(alice.disk.chips.survey(mending: false).fits, "step \(step)")
@@ -215,16 +204,16 @@ import Testing
         // A copy of an older index was put back, in which everything was loose.
         alice.disk.chips.change { $0.loosen(allOf: 1000) }
         alice.disk.chips.change { $0.loosen(allOf: 1001) }
-        let (outcome, actor) = deleteLeftovers(alice)
+        let (outcome, actor) = alice.deleteLeftovers()
         #expect(outcome == LeftoversDeleted() && actor.process.count(.open) == 0)
         #expect(alice.disk.chips.index?.entries.count == 3 && loose(bob).isEmpty)
 
         _ = delete(alice, .finger(try #require(Finger(number: 2)))) { $0.process.faults = [(.deleteFromReader, nil)] }
         #expect(loose(alice).count == 1)
-        let (held, _) = deleteLeftovers(alice) { $0.process.faults = [(.open, nil)] }
+        let (held, _) = alice.deleteLeftovers { $0.process.faults = [(.open, nil)] }
         #expect(held?.left.map(\.prints) == [1] && loose(alice).count == 1)
         // While the reader was being opened somebody's record got the print.
-        let (late, actorLate) = deleteLeftovers(alice) { actor in
+        let (late, actorLate) = alice.deleteLeftovers { actor in
             actor.once(at: .open) { bob.disk.prints = Disk.Prints(generation: 2, [Self.bobs, Self.second]) }
         }
         #expect(late == LeftoversDeleted() && actorLate.sensor.deleted.isEmpty)
@@ -237,7 +226,7 @@ import Testing
         var ledger = alice.process("purge", isAdministrator: true).ledger()
         try ledger.purge()
         #expect(loose(bob).count == 2)
-        let (outcome, actor) = deleteLeftovers(bob)
+        let (outcome, actor) = bob.deleteLeftovers()
         #expect(outcome?.deleted == 2 && actor.sensor.deleted == [0, 1])
         #expect(actor.journalHas(.management(.leftoversDeleted(prints: 2), byAdministrator: false)))
         #expect(bob.disk.chips.index?.entries.map(\.uid) == [1001])
@@ -250,7 +239,7 @@ import Testing
         var ledger = alice.process("purge", isAdministrator: true).ledger()
         try ledger.purge()
         bob.configuration.enrollmentSource = .fprintd
-        #expect(deleteLeftovers(bob).0?.deleted == 2 && loose(bob).isEmpty)
+        #expect(bob.deleteLeftovers().0?.deleted == 2 && loose(bob).isEmpty)
     }
 
     /// Catches a record that lets a print go where the index can be neither used nor replaced, so that nobody would know of
@@ -293,7 +282,7 @@ import Testing
                 (tasks, screen) throws(ManagementRefusal) in try tasks.activate(on: &screen)
             }
             #expect(Outcome(authenticate(bob, beside: all, [.enter]).0) == .granted(.finger), "call \(nth ?? 0)")
-            #expect(deleteLeftovers(bob).1.sensor.deleted == [0], "call \(nth ?? 0)")
+            #expect(bob.deleteLeftovers().1.sensor.deleted == [0], "call \(nth ?? 0)")
         }
     }
 }

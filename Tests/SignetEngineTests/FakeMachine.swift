@@ -248,3 +248,15 @@ final class Actor {
         return authentication.run()
     }
 }
+
+extension Machine {
+    /// An administrator's `delete --leftovers`, by a process that was prepared first.
+    func deleteLeftovers(_ prepare: (Actor) -> Void = { _ in }) -> (LeftoversDeleted?, Actor) {
+        let actor = process(isAdministrator: true)
+        prepare(actor)
+        let outcome = actor.run([]) {
+            (tasks, screen) throws(ManagementRefusal) in try tasks.deleteLeftovers(on: &screen)
+        }.outcome
+        return (outcome, actor)
+    }
+}

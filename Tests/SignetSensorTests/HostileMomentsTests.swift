@@ -151,14 +151,8 @@ extension SensorTests {
             let stage = try Stage()
             let reader = VirtualReader(path: stage.socketPath)
             var sensor = client(try stage.virtual("FP_VIRTUAL_DEVICE"))
-            let finger = try #require(Finger(number: 7))
-            guard let none = makeSet([], Self.identity, onReader: false) else { return }
-            _ = try sensor.open(Self.identity, for: none, gallery: [])
-            let scans = Background { reader.send([String](repeating: "SCAN f1", count: 5)) }
-            let print = try sensor.enroll(finger, userName: [97]) { _ in }
-            scans.join()
-            guard let print, let set = makeSet([print.template.copied()], Self.identity, onReader: false) else {
-                return
+            guard let set = makeSet(try plainTemplates(of: ["f1"]), Self.identity, onReader: false) else {
+                throw ReaderProblem.faulty
             }
             _ = try sensor.open(Self.identity, for: set, gallery: [0])
             try body(&sensor, reader)
