@@ -23,13 +23,17 @@ struct FaultOutcome {
     private var isMute: Bool { report.hits.contains { $0.call == "write" && $0.target.hasPrefix("/dev/") } }
 
     private static let memory: Set<String> = ["brk", "mmap", "mprotect", "mremap", "munmap", "clone", "clone3"]
+    private static let identity: Set<String> = ["setresuid", "setresgid", "setgroups"]
 
     /// Whether it is how a helper that misbehaves or waits too long is ended.
     private func isOrderly(_ death: (part: String, signal: Int)) -> Bool {
         guard death.part != "module" else { return false }
+        let calls = report.hits.filter { $0.part == death.part }.map(\.call)
         // GLib ends a process that is refused memory or a thread (g_malloc, g_thread_new).
-        let isShort = report.hits.contains { $0.part == death.part && FaultOutcome.memory.contains($0.call) }
-        return isShort || [Int(SIGKILL), Int(SIGALRM)].contains(death.signal)
+        if calls.contains(where: FaultOutcome.memory.contains) { return true }
+        // The C library ends one of whose threads only some would be another user, for each has its own (nptl(7), nptl_setxid.c).
+        if death.signal == Int(SIGABRT), calls.contains(where: FaultOutcome.identity.contains) { return true }
+        return [Int(SIGKILL), Int(SIGALRM)].contains(death.signal)
     }
 
     /// What is wrong with it, where a run without fault is known; empty where nothing is.
