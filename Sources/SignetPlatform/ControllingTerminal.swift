@@ -59,8 +59,7 @@ package struct ControllingTerminal: ~Copyable {
         shownModes = nil
         // A process that was put in the background meanwhile would be stopped by SIGTTOU (tcsetattr(3)).
         guard isForeground() else { return }
-        _ = tcflush(device.descriptor.raw, TCIFLUSH)
         // SAFETY: `modes` is ours and outlives the call.
-        _ = unsafe tcsetattr(device.descriptor.raw, TCSANOW, &modes)
+        _ = unsafe signet_set_modes(device.descriptor.raw, &modes)
     }
 }

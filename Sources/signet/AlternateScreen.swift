@@ -55,11 +55,8 @@ struct AlternateScreen: ~Copyable {
                 unsafe places[Int(VTIME)] = 0
             }
         }
-        // TCSANOW and a flush of the input alone: TCSAFLUSH waits for the output too, and a terminal that was stopped with
-        // Ctrl-S takes none.
-        _ = tcflush(terminal.raw, TCIFLUSH)
         // SAFETY: `changed` lives through the call.
-        return unsafe tcsetattr(terminal.raw, TCSANOW, &changed) == 0
+        return unsafe signet_set_modes(terminal.raw, &changed) != 0
     }
 
     var width: Int { terminal.width }
@@ -102,12 +99,10 @@ struct AlternateScreen: ~Copyable {
 
     private static func restore(_ terminal: borrowing Terminal, _ modes: termios) {
         terminal.write(erase + "\u{1B}[?1049l")
-        // What was typed meanwhile was no command for the shell.
-        _ = tcflush(terminal.raw, TCIFLUSH)
         var modes = modes
+        // What was typed meanwhile, and goes with it, was no command for the shell.
         // SAFETY: `modes` lives through the call.
-        _ = unsafe tcsetattr(terminal.raw, TCSANOW, &modes)
-        _ = tcflush(terminal.raw, TCIFLUSH)
+        _ = unsafe signet_set_modes(terminal.raw, &modes)
     }
 
     deinit {

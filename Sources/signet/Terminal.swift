@@ -24,7 +24,8 @@ struct Terminal: ~Copyable {
         let raw = unsafe signet_openat(AT_FDCWD, path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK, 0)
         guard raw >= 0 else { return nil }
         let descriptor = FileDescriptor(owning: raw)
-        guard isatty(raw) == 1 else { return nil }
+        // One whose driver fails once is a terminal all the same: what is not shown to a person, they wait for in vain.
+        guard isatty(raw) == 1 || signet_errno() != ENOTTY else { return nil }
         self.descriptor = descriptor
     }
 

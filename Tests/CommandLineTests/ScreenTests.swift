@@ -197,6 +197,18 @@ private func showCode(on path: String, movesCursor: Bool = true, _ times: Exposu
         }
     }
 
+    /// Catches an enrollment on a screen with nothing on it, where the terminal could not be opened for a moment.
+    @Test func aTerminalThatIsThereAgainIsWrittenOn() throws {
+        let desk = try Desk()
+        let link = NSTemporaryDirectory() + "signet-" + UUID().uuidString
+        defer { unlink(link) }
+        var screen = TerminalScreen(path: link, movesCursor: true)
+        try #require(symlink(desk.path, link) == 0)
+        try enroll(&screen)
+        screen.end()
+        #expect(desk.transcript().alternate.contains("right index"))
+    }
+
     /// Catches a screen that stays where an error goes by every end, and signals that stay held.
     @Test func whoeverForgetsItLeavesIt() throws {
         let desk = try Desk()

@@ -57,6 +57,23 @@ static void check_sockets(void) {
     CHECK(signet_exit_code(SIGKILL) == 128 + SIGKILL);
 }
 
+static void check_modes(void) {
+    char path[64], key;
+    struct termios modes;
+    int master = signet_terminal_open(path, sizeof path);
+    int terminal = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK);
+    CHECK(terminal >= 0 && tcgetattr(terminal, &modes) == 0 && (modes.c_lflag & ECHO) != 0);
+    modes.c_lflag &= ~(tcflag_t)(ECHO | ICANON);
+    CHECK(write(master, "x", 1) == 1 && signet_set_modes(terminal, &modes) == 1);
+    // What was typed before is gone, what comes after is there.
+    CHECK(read(terminal, &key, 1) == -1 && errno == EAGAIN && signet_terminal_echoes(terminal) == 0);
+    CHECK(write(master, "y", 1) == 1 && read(terminal, &key, 1) == 1 && key == 'y');
+    (void)close(master);
+    CHECK(signet_set_modes(terminal, &modes) == 0);
+    (void)close(terminal);
+    CHECK(signet_set_modes(-1, &modes) == 0);
+}
+
 static void check_days(void) {
     struct signet_day day;
     (void)setenv("TZ", "UTC", 1);
@@ -91,6 +108,7 @@ static int stopped(void) {
 void check_terminals(void) {
     check_children();
     check_sockets();
+    check_modes();
     check_days();
     CHECK(in_child(interrupted) == -SIGINT);
     CHECK(in_child(stopped) == 0);

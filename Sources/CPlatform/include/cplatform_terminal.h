@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -38,6 +39,21 @@ static inline int signet_terminal_width(int descriptor) {
 static inline int signet_terminal_rows(int descriptor) {
     struct winsize size;
     return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
+}
+
+/// Sets the modes of a terminal at once, and throws away what was typed before and meanwhile; 0 where it refuses.
+///
+/// TCSADRAIN and TCSAFLUSH wait for the output: at a terminal that somebody has stopped with Ctrl-S that wait has no end
+/// (tcsetattr(3)). A line whose driver fails once, or whose wait was interrupted, must not stay without echo for the person.
+static inline int signet_set_modes(int descriptor, const struct termios *_Nonnull modes) {
+    (void)tcflush(descriptor, TCIFLUSH);
+    for (int attempt = 0; attempt < 3; attempt++) {
+        if (tcsetattr(descriptor, TCSANOW, modes) != 0) continue;
+        // Once more: a key between the two calls belongs to nobody.
+        (void)tcflush(descriptor, TCIFLUSH);
+        return 1;
+    }
+    return 0;
 }
 
 /// The process group of the caller stops as the terminal's own key would have it, where it can be stopped at all.

@@ -1,18 +1,12 @@
 internal import CPlatform
 
 /// The terminal's modes while a field stands on it, and those to go back to (`termios(3)`).
-///
-/// Neither way waits for the output to drain, as TCSAFLUSH and TCSADRAIN do: at a terminal that somebody has stopped with
-/// Ctrl-S that wait has no end. What TCSAFLUSH is for, input that is thrown away, `tcflush(3)` does without it.
 struct TerminalModes {
     /// The modes to go back to; nil where nothing was changed.
     private var before: termios?
     /// Modes that could not be given back, for another job had the terminal: should it still have ours when it comes
     /// back, these are the person's.
     private var owed: termios?
-
-    /// How often the terminal is asked to take modes.
-    private static let attempts = 3
 
     /// Whether there are modes to go back to.
     var areTaken: Bool { before != nil }
@@ -74,16 +68,8 @@ struct TerminalModes {
 
     private borrowing func set(_ modes: termios, _ raw: Int32) -> Bool {
         var modes = modes
-        _ = tcflush(raw, TCIFLUSH)
-        // A line whose driver fails once, or whose wait was interrupted, must not stay without echo for the person.
-        for attempt in 1...TerminalModes.attempts {
-            // SAFETY: `modes` is ours and outlives the call.
-            if unsafe tcsetattr(raw, TCSANOW, &modes) == 0 { break }
-            if attempt == TerminalModes.attempts { return false }
-        }
-        // Once more: a key between the two calls belongs to nobody.
-        _ = tcflush(raw, TCIFLUSH)
-        return true
+        // SAFETY: `modes` is ours and outlives the call.
+        return unsafe signet_set_modes(raw, &modes) != 0
     }
 
     /// No echo, no lines, no signals from keys; Ctrl-S and Ctrl-Q are keys like others, and Enter comes as CR or LF.

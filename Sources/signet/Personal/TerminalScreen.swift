@@ -141,7 +141,8 @@ struct TerminalScreen: ManagementScreen, ~Copyable {
         // Borrowed noncopyable optionals are looked into by switch.
         switch terminal {
         case .some(let terminal): terminal.write(bytes)
-        case .none: break
+        // One that could not be opened before is tried again: who is not told to touch waits in vain.
+        case .none: Terminal(path: path)?.write(bytes)
         }
     }
 }
