@@ -7,7 +7,7 @@ extension FileDescriptor {
     /// Somebody may have stopped it with Ctrl-S, for as long as they like.
     package borrowing func write(_ bytes: Span<UInt8>, within milliseconds: Int) -> Bool {
         let deadline = Deadline(milliseconds: milliseconds)
-        var sent = 0
+        var (sent, failures) = (0, 0)
         while sent < bytes.count {
             // SAFETY: the pointer and the length describe the rest of the span, which lives through the call.
             let written = unsafe bytes.withUnsafeBytes { buffer in
@@ -18,7 +18,9 @@ extension FileDescriptor {
                 continue
             }
             let reason = written < 0 ? signet_errno() : EIO
-            guard reason == EINTR || reason == EAGAIN, !deadline.hasPassed else { return false }
+            // A driver that fails once is asked again, or a person waits for a question that never came.
+            if reason != EINTR, reason != EAGAIN { failures += 1 }
+            guard failures < 3, !deadline.hasPassed else { return false }
             var room = pollfd(fd: raw, events: Int16(POLLOUT), revents: 0)
             // SAFETY: one entry, good for the call. An interruption only means another look.
             if reason == EAGAIN { _ = unsafe poll(&room, 1, deadline.pollTimeout) }

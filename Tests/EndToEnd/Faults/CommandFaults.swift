@@ -134,10 +134,20 @@ extension FaultPerson {
                     waitForNoEcho(terminal)
                     try? terminal.type(line: Enrolled.pin)
                 case 1:
-                    for _ in 1...5 { _ = try? reader.send("SCAN \(finger)", within: 2) }
-                    // The confirming touch is for the reader as it is opened anew.
-                    reader.forget()
-                default: _ = try? reader.send("SCAN \(finger)", within: 2)
+                    for _ in 1...4 { _ = try? reader.send("SCAN \(finger)", within: 2) }
+                    touch(until: "Touch once more to confirm.")
+                default: touch(until: "is enrolled")
+                }
+                /// Somebody whose touch the reader missed touches it again.
+                func touch(until sign: String) {
+                    for _ in 1...4 {
+                        _ = try? reader.send("SCAN \(finger)", within: 2)
+                        let end = monotonicMilliseconds() + 1500
+                        while !terminal.transcript.contains(sign), !terminal.isOver, monotonicMilliseconds() < end {
+                            try? terminal.gather(within: 50)
+                        }
+                        if terminal.transcript.contains(sign) || terminal.isOver { return }
+                    }
                 }
             }
         }
