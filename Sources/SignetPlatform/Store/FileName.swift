@@ -12,7 +12,11 @@ package struct FileName: Sendable {
     }
 
     private init(unchecked bytes: [UInt8]) {
-        terminated = bytes.map { CChar(bitPattern: $0) } + [0]
+        var terminated: [CChar] = []
+        terminated.reserveCapacity(bytes.count + 1)
+        for byte in bytes { terminated.append(CChar(bitPattern: byte)) }
+        terminated.append(0)
+        self.terminated = terminated
     }
 
     /// The name of a number, such as a user's folder.
