@@ -44,17 +44,7 @@ package struct JournalLine {
 
     mutating func add(_ key: StaticString, number: Int) {
         begin(key)
-        if number < 0 { text.append(0x2D) }
-        // Its digits from the last to the first; 2^64 has twenty.
-        var digits = InlineArray<20, UInt8>(repeating: 0x30)
-        var first = digits.count
-        var rest = number.magnitude
-        repeat {
-            first -= 1
-            digits[first] += UInt8(rest % 10)
-            rest /= 10
-        } while rest > 0
-        for index in first..<digits.count { text.append(digits[index]) }
+        text.append(decimal: number)
     }
 
     /// A pair whose value comes from outside.

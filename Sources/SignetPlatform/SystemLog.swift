@@ -48,9 +48,13 @@ package enum SystemLog {
     static func packet(_ line: [UInt8], severity: Severity, identifier: StaticString, process: Int32) -> [UInt8] {
         var packet: [UInt8] = []
         packet.reserveCapacity(line.count + headLimit)
-        packet += "<\(facility * 8 + severity.rawValue)>".utf8
+        packet.append("<")
+        packet.append(decimal: Int(facility * 8 + severity.rawValue))
+        packet.append(">")
         packet.append(identifier)
-        packet += "[\(process)]: ".utf8
+        packet.append("[")
+        packet.append(decimal: Int(process))
+        packet.append("]: ")
         let start = packet.count
         packet += line.prefix(lineLimit)
         for index in start..<packet.count where packet[index] < 0x20 || packet[index] == 0x7F {
