@@ -94,8 +94,9 @@ int signet_guarded_give(void *memory) {
     // A secret of no bytes would lie at the guard's beginning; everybody takes at least one.
     size_t index = (size_t)(secret - first) / page;
     if (index % 2 == 0 || memcmp(secret - CANARY, canary, CANARY) != 0) abort();
-    unsigned char *start = first + index * page;
-    explicit_bzero(start, page);
+    // What its owner could write lies between the canary and the guard; before both nothing was ever written.
+    unsigned char *guard = first + (index + 1) * page;
+    explicit_bzero(secret - CANARY, (size_t)(guard - secret) + CANARY);
     release(1u << (index / 2));
     return 1;
 }

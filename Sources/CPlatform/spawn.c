@@ -317,7 +317,7 @@ void signet_release_signals(const sigset_t *held) {
     sigset_t released;
     (void)sigemptyset(&released);
     for (int number = 1; number < _NSIG; number++) {
-        if (sigismember(held, number) != 1 || holders[number] == 0 || --holders[number] > 0) continue;
+        if (holders[number] == 0 || sigismember(held, number) != 1 || --holders[number] > 0) continue;
         if (sigismember(&blocked_by_us, number) != 1) continue;
         (void)sigdelset(&blocked_by_us, number);
         (void)sigaddset(&released, number);

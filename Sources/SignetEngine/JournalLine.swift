@@ -11,11 +11,15 @@ package struct JournalLine {
     /// How long a value from outside gets in the line, in bytes; what is cut ends in "...".
     private static let valueLimit = 160
 
+    /// What most lines have room in, so that no bytes are copied as they grow: somebody waits for the line of a touch.
+    private static let usualLength = 512
+
     private var text: [UInt8] = []
 
-    /// The line for `event`, without a line's end.
-    package static func render(_ event: JournalEvent, context: JournalContext) -> String {
+    /// The bytes of the line for `event`, without a line's end.
+    package static func render(_ event: JournalEvent, context: JournalContext) -> [UInt8] {
         var line = JournalLine()
+        line.text.reserveCapacity(usualLength)
         line.add(event)
         line.add("service", value: context.service)
         // Whoever types a password in the name's place must not find it in the journal.
@@ -29,18 +33,18 @@ package struct JournalLine {
         line.add("rhost", value: context.remoteHost)
         if context.usesStandInReader { line.add("reader", value: Array("stand-in reader".utf8)) }
         if context.usesStandInTPM { line.add("tpm", value: Array("stand-in TPM".utf8)) }
-        return String(decoding: line.text, as: UTF8.self)
+        return line.text
     }
 
     /// A pair whose value is one of our own words.
     mutating func add(_ key: StaticString, _ word: StaticString) {
         begin(key)
-        append(word)
+        text.append(word)
     }
 
     mutating func add(_ key: StaticString, number: Int) {
         begin(key)
-        text.append(contentsOf: "\(number)".utf8)
+        text.append(decimal: number)
     }
 
     /// A pair whose value comes from outside.
@@ -55,7 +59,7 @@ package struct JournalLine {
         for byte in value {
             let isShown = byte >= 0x20 && byte < 0x7F && byte != 0x22 && byte != 0x5C
             guard text.count + (isShown ? 1 : 4) <= end else {
-                append("...")
+                text.append("...")
                 break
             }
             if isShown {
@@ -69,13 +73,8 @@ package struct JournalLine {
 
     private mutating func begin(_ key: StaticString) {
         if !text.isEmpty { text.append(0x20) }
-        append(key)
+        text.append(key)
         text.append(0x3D)
-    }
-
-    private mutating func append(_ word: StaticString) {
-        let bytes = LiteralBytes(word)
-        for index in 0..<bytes.count { text.append(bytes[index] ?? 0x3F) }
     }
 
     private static func isPlain(_ byte: UInt8) -> Bool {

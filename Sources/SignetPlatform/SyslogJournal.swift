@@ -24,7 +24,7 @@ package struct SyslogJournal: Journal, ~Copyable {
     package mutating func record(_ event: JournalEvent) {
         guard verbose || !event.onlyExplains else { return }
         let line = JournalLine.render(event, context: context)
-        SystemLog.send(Array(line.utf8), severity: event.severity, identifier: identifier, to: path)
+        SystemLog.send(line, severity: event.severity, identifier: identifier, to: path)
     }
 }
 

@@ -1,4 +1,5 @@
 internal import CPlatform
+internal import SignetPolicy
 
 /// The system's log, by one datagram of our own for each line.
 ///
@@ -20,6 +21,8 @@ package enum SystemLog {
     private static let facility: UInt8 = 10
     /// The longest line that is sent, in bytes; RFC 5424 asks receivers for 2048.
     package static let lineLimit = 1800
+    /// The most bytes that usually come before the line.
+    private static let headLimit = 64
     /// How long a full queue is waited for, in milliseconds.
     ///
     /// Who fills it could make us wait for each line, and must not make us hang.
@@ -43,13 +46,20 @@ package enum SystemLog {
 
     /// `<85>pam_signet[4711]: line`, in which no byte can begin a second line.
     static func packet(_ line: [UInt8], severity: Severity, identifier: StaticString, process: Int32) -> [UInt8] {
-        var packet = Array("<\(facility * 8 + severity.rawValue)>".utf8)
-        identifier.withUTF8Buffer { text in
-            // SAFETY: the buffer is the literal's own, for the time of the call.
-            packet += unsafe Array(text)
+        var packet: [UInt8] = []
+        packet.reserveCapacity(line.count + headLimit)
+        packet.append("<")
+        packet.append(decimal: Int(facility * 8 + severity.rawValue))
+        packet.append(">")
+        packet.append(identifier)
+        packet.append("[")
+        packet.append(decimal: Int(process))
+        packet.append("]: ")
+        let start = packet.count
+        packet += line.prefix(lineLimit)
+        for index in start..<packet.count where packet[index] < 0x20 || packet[index] == 0x7F {
+            packet[index] = UInt8(ascii: "?")
         }
-        packet += Array("[\(process)]: ".utf8)
-        for byte in line.prefix(lineLimit) { packet.append(byte < 0x20 || byte == 0x7F ? UInt8(ascii: "?") : byte) }
         return packet
     }
 }

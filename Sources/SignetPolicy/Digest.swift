@@ -23,12 +23,16 @@ package struct Digest: Equatable, Comparable, Sendable {
     package var bytes: [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(Digest.byteCount)
-        for word in [words.0, words.1, words.2, words.3] {
-            for shift in stride(from: 56, through: 0, by: -8) {
-                result.append(UInt8(truncatingIfNeeded: word >> shift))
-            }
-        }
+        append(to: &result)
         return result
+    }
+
+    /// Appends the 32 bytes.
+    func append(to bytes: inout [UInt8]) {
+        bytes.append(bigEndian: words.0)
+        bytes.append(bigEndian: words.1)
+        bytes.append(bigEndian: words.2)
+        bytes.append(bigEndian: words.3)
     }
 
     package static func == (left: Digest, right: Digest) -> Bool { left.words == right.words }

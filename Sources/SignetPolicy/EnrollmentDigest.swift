@@ -17,7 +17,7 @@ package enum EnrollmentDigest {
         }
         bytes.append(UInt64(sorted.count))
         for print in sorted {
-            bytes.append(print.digest.bytes)
+            bytes.append(print.digest)
             bytes.append([print.presence.rawValue])
         }
         return bytes.content
@@ -42,9 +42,9 @@ package enum ApprovalMessage {
         bytes.append([place.bus.rawValue, place.attachment.rawValue])
         bytes.append(place.path)
         bytes.append(UInt64(others.count))
-        for print in others { bytes.append(print.bytes) }
+        for print in others { bytes.append(print) }
         bytes.append(generation)
-        bytes.append(enrollmentDigest.bytes)
+        bytes.append(enrollmentDigest)
         return bytes.content
     }
 }
@@ -53,8 +53,12 @@ package enum ApprovalMessage {
 package struct CanonicalBytes: Equatable, Sendable {
     package private(set) var content: [UInt8] = []
 
+    /// What the approval of some ten prints has room in, so that no bytes are copied as they grow: somebody waits for it.
+    private static let usualCount = 512
+
     /// Starts with the name of what the bytes are for.
     package init(domain: StaticString) {
+        content.reserveCapacity(CanonicalBytes.usualCount)
         domain.withUTF8Buffer { buffer in
             // SAFETY: a static string's bytes live as long as the program.
             append(unsafe Array(buffer))
@@ -63,19 +67,19 @@ package struct CanonicalBytes: Equatable, Sendable {
 
     /// Appends a field of bytes.
     package mutating func append(_ field: [UInt8]) {
-        appendBigEndian(UInt64(field.count))
+        content.append(bigEndian: UInt64(field.count))
         content += field
+    }
+
+    /// Appends a digest as a field of its bytes.
+    mutating func append(_ digest: Digest) {
+        content.append(bigEndian: UInt64(Digest.byteCount))
+        digest.append(to: &content)
     }
 
     /// Appends a number as a field of eight bytes.
     package mutating func append(_ number: UInt64) {
-        appendBigEndian(8)
-        appendBigEndian(number)
-    }
-
-    private mutating func appendBigEndian(_ number: UInt64) {
-        for shift in stride(from: 56, through: 0, by: -8) {
-            content.append(UInt8(truncatingIfNeeded: number >> UInt64(shift)))
-        }
+        content.append(bigEndian: 8)
+        content.append(bigEndian: number)
     }
 }

@@ -32,7 +32,7 @@ package struct AttemptsRecord: Equatable, Sendable {
 
     /// The bytes of the record; throws where a field does not fit the format.
     package func encoded() throws(RecordError) -> [UInt8] {
-        var writer = ByteWriter()
+        var writer = ByteWriter(roomFor: AttemptsRecord.byteLimit)
         writer.byte(AttemptsRecord.kind)
         writer.byte(AttemptsRecord.version)
         writer.uint32(uid)

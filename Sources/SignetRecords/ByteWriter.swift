@@ -5,7 +5,8 @@ package struct ByteWriter: Sendable {
     /// What was written so far.
     package private(set) var bytes: [UInt8] = []
 
-    package init() {}
+    /// Has room for `count` bytes from the start, for where somebody waits: else they are copied again and again as they grow.
+    package init(roomFor count: Int = 0) { bytes.reserveCapacity(count) }
 
     /// Writes one byte.
     package mutating func byte(_ value: UInt8) { bytes.append(value) }

@@ -22,6 +22,8 @@ final class Session {
     var touch = TouchState()
     /// When the reader compared a finger last, in microseconds of the monotonic clock.
     var comparedAt: Int64 = 0
+    /// The helper's code is in the page table.
+    var codeIsMapped = false
 
     /// The user and group `nobody` and `nogroup` of Debian.
     static let unprivileged: (user: uid_t, group: gid_t) = (65_534, 65_534)

@@ -8,6 +8,10 @@ private let context = JournalContext(
     realUID: 1000)
 private let who = " service=sudo user=alice ruid=1000 tty=/dev/pts/3 rhost=\"\""
 
+private func rendered(_ event: JournalEvent, context: JournalContext) -> String {
+    String(decoding: JournalLine.render(event, context: context), as: UTF8.self)
+}
+
 private func attempts(finger: UInt8 = 0, pin: UInt8 = 0, others: UInt8 = 0, remote: UInt8 = 0) -> Attempts {
     var attempts = Attempts()
     attempts.finger.count = finger
@@ -42,7 +46,7 @@ private func managed(_ act: ManagementAct) -> JournalEvent { .management(act, by
         var unknown = context
         unknown.user = Array("hunter2".utf8)
         unknown.userIsKnown = false
-        let line = JournalLine.render(event, context: unknown)
+        let line = rendered(event, context: unknown)
         #expect(line.hasSuffix(" service=sudo user=unknown ruid=1000 tty=/dev/pts/3 rhost=\"\""))
     }
 
@@ -146,23 +150,36 @@ private func managed(_ act: ManagementAct) -> JournalEvent { .management(act, by
             ),
         ] as [(JournalEvent, String)]) func words(event: JournalEvent, expected: String)
     {
-        #expect(JournalLine.render(event, context: context) == expected + who)
+        #expect(rendered(event, context: context) == expected + who)
+    }
+
+    /// Catches a number with a digit too few, too many or another sign.
+    @Test(arguments: [0, 7, 10, 1_000_000_007, Int32.max, -1, -10, Int32.min]) func numbers(errno: Int32) {
+        let line = rendered(.storeRefused(errno: errno), context: context)
+        #expect(line == "event=store_refused errno=\(errno)" + who)
+    }
+
+    /// Catches the same, and a trap, at the ends of the range.
+    @Test(arguments: [UInt64(Int.max), .max, 19, 20]) func longNumbers(seconds: UInt64) {
+        let event = JournalEvent.authentication(
+            verdict: .refused(.pinLockout(.waiting(seconds: seconds))), attempts: nil)
+        #expect(rendered(event, context: context).contains(" seconds=\(min(seconds, UInt64(Int.max))) "))
     }
 
     /// Catches a grant that does not say by which factor.
     @Test func grantsAndFingers() throws {
         let verdict = try #require(granted())
-        let line = JournalLine.render(.authentication(verdict: verdict, attempts: nil), context: context)
+        let line = rendered(.authentication(verdict: verdict, attempts: nil), context: context)
         #expect(line == "event=authentication outcome=granted factor=pin" + who)
         let finger = try #require(Finger(number: 7))
         #expect(
-            JournalLine.render(managed(.fingerEnrolled(finger)), context: context)
+            rendered(managed(.fingerEnrolled(finger)), context: context)
                 == "event=management act=finger_enrolled finger=\"right index\" by=user" + who)
         #expect(
-            JournalLine.render(managed(.fingerDeleted(finger)), context: context)
+            rendered(managed(.fingerDeleted(finger)), context: context)
                 == "event=management act=finger_deleted finger=\"right index\" by=user" + who)
         #expect(
-            JournalLine.render(managed(.fingersImported(prints: 2)), context: context)
+            rendered(managed(.fingersImported(prints: 2)), context: context)
                 == "event=management act=fingers_imported prints=2 by=user" + who)
     }
 
@@ -170,7 +187,7 @@ private func managed(_ act: ManagementAct) -> JournalEvent { .management(act, by
     @Test func keepsUnknownNamesOut() {
         var typed = context
         typed.user = Array("correct horse".utf8)
-        let line = JournalLine.render(refused(.unknownUser), context: typed)
+        let line = rendered(refused(.unknownUser), context: typed)
         #expect(
             line == "event=authentication outcome=refused reason=unknown_user service=sudo user=unknown ruid=1000 "
                 + "tty=/dev/pts/3 rhost=\"\"")
@@ -180,10 +197,10 @@ private func managed(_ act: ManagementAct) -> JournalEvent { .management(act, by
     @Test func tellsTheStandIn() {
         var standIn = context
         standIn.usesStandInReader = true
-        #expect(JournalLine.render(.storeBusy, context: standIn).hasSuffix(" reader=\"stand-in reader\""))
+        #expect(rendered(.storeBusy, context: standIn).hasSuffix(" reader=\"stand-in reader\""))
         standIn.usesStandInReader = false
         standIn.usesStandInTPM = true
-        #expect(JournalLine.render(.storeBusy, context: standIn).hasSuffix(" rhost=\"\" tpm=\"stand-in TPM\""))
+        #expect(rendered(.storeBusy, context: standIn).hasSuffix(" rhost=\"\" tpm=\"stand-in TPM\""))
     }
 
     /// Catches a value that ends its quotes, its line or its terminal's good manners, or is taken for another key.
@@ -202,7 +219,7 @@ private func managed(_ act: ManagementAct) -> JournalEvent { .management(act, by
             case "tty": hostile.terminal = Array(value.utf8)
             default: hostile.remoteHost = Array(value.utf8)
             }
-            let line = JournalLine.render(.storeBusy, context: hostile) + " "
+            let line = rendered(.storeBusy, context: hostile) + " "
             #expect(line.contains(" \(key)=\(shown) "))
             #expect(line.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F })
         }
@@ -217,17 +234,17 @@ private func managed(_ act: ManagementAct) -> JournalEvent { .management(act, by
         let event = JournalEvent.authentication(
             verdict: .refused(.pinLockout(.waiting(seconds: .max))),
             attempts: attempts(finger: 255, pin: 255, others: 255, remote: 255))
-        #expect(JournalLine.render(event, context: hostile).utf8.count <= JournalLine.lengthLimit)
+        #expect(rendered(event, context: hostile).utf8.count <= JournalLine.lengthLimit)
         var cut = context
         cut.user = [UInt8](repeating: 0x61, count: 161)
         #expect(
-            JournalLine.render(.storeBusy, context: cut).contains(
+            rendered(.storeBusy, context: cut).contains(
                 " user=\"\(String(repeating: "a", count: 160))...\" "))
         cut.user = [UInt8](repeating: 0x0A, count: 41)
         #expect(
-            JournalLine.render(.storeBusy, context: cut).contains(
+            rendered(.storeBusy, context: cut).contains(
                 " user=\"\(String(repeating: "\\x0a", count: 40))...\" "))
         #expect(
-            JournalLine.render(.argumentUnknown(long), context: hostile).utf8.count <= JournalLine.lengthLimit)
+            rendered(.argumentUnknown(long), context: hostile).utf8.count <= JournalLine.lengthLimit)
     }
 }

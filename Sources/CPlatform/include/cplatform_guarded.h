@@ -7,7 +7,7 @@
 /// allowed, and kept out of core images. NULL where there is no such page: more bytes than fit, all taken, no memory.
 void *_Nullable signet_guarded_take(size_t count);
 
-/// Wipes the page and takes it back; 0, and nothing done, where `memory` is not of these pages.
+/// Wipes the bytes and takes their page back; 0, and nothing done, where `memory` is not of these pages.
 ///
 /// Where somebody wrote before the bytes, the process ends.
 int signet_guarded_give(void *_Nonnull memory);

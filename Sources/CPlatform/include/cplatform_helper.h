@@ -81,6 +81,10 @@ int signet_filter_calls(void);
 /// The same, but for connections: a software TPM takes one for each command.
 int signet_filter_calls_but_connections(void);
 
+/// Enters the code of the program and of the libraries that look at a finger into the page table, as far as the kernel does
+/// it (madvise(2), MADV_POPULATE_READ): what runs for the first time does not wait for its pages then.
+void signet_map_code(void);
+
 /// POLLRDHUP of poll(2), which the headers show to GNU sources only: the other side of a socket sends no more.
 enum { SIGNET_POLLRDHUP = 0x2000 };
 

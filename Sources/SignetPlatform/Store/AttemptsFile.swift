@@ -84,7 +84,7 @@ package enum AttemptsFile {
     /// The bytes of a slot; nil where the counters do not fit the format.
     package static func encode(_ record: AttemptsRecord, sealer: borrowing RecordSealer) -> [UInt8]? {
         guard let content = try? record.encoded(), content.count <= AttemptsRecord.byteLimit else { return nil }
-        var writer = ByteWriter()
+        var writer = ByteWriter(roomFor: recordOffset)
         for byte in magic { writer.byte(byte) }
         writer.byte(AttemptsRecord.kind)
         writer.byte(AttemptsRecord.version)

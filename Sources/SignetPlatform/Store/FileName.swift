@@ -1,3 +1,5 @@
+internal import SignetPolicy
+
 /// One component of a path, ready for the system: neither empty nor "." nor "..", without slash and zero byte.
 package struct FileName: Sendable {
     /// The name with its final zero.
@@ -12,11 +14,20 @@ package struct FileName: Sendable {
     }
 
     private init(unchecked bytes: [UInt8]) {
-        terminated = bytes.map { CChar(bitPattern: $0) } + [0]
+        var terminated: [CChar] = []
+        terminated.reserveCapacity(bytes.count + 1)
+        for byte in bytes { terminated.append(CChar(bitPattern: byte)) }
+        terminated.append(0)
+        self.terminated = terminated
     }
 
     /// The name of a number, such as a user's folder.
-    package init(number: UInt32) { self.init(unchecked: Array("\(number)".utf8)) }
+    package init(number: UInt32) {
+        var digits: [UInt8] = []
+        digits.reserveCapacity(10)
+        digits.append(decimal: Int(number))
+        self.init(unchecked: digits)
+    }
 
     /// The name under which the file's next content is written before it takes its place.
     var temporary: FileName {

@@ -33,23 +33,23 @@ package struct StoreStamp: Equatable, Sendable {
         let inode: UInt64
         let seconds: Int
         let nanoseconds: Int
+
+        init?(_ name: FileName, in folder: borrowing SecureFolder) throws(FileFault) {
+            guard let status = try folder.look(name) else { return nil }
+            inode = UInt64(status.st_ino)
+            seconds = status.st_ctim.tv_sec
+            nanoseconds = status.st_ctim.tv_nsec
+        }
     }
 
-    private let files: [File?]
+    private let key: File?
+    private let keyTPM: File?
+    private let enclave: File?
 
     /// Looks at the files of `folder`, a store's.
     package init(_ folder: borrowing SecureFolder) throws(FileFault) {
-        var files: [File?] = []
-        for name in [FileName.key, .keyTPM, .enclave] {
-            if let status = try folder.look(name) {
-                files.append(
-                    File(
-                        inode: UInt64(status.st_ino), seconds: status.st_ctim.tv_sec,
-                        nanoseconds: status.st_ctim.tv_nsec))
-            } else {
-                files.append(nil)
-            }
-        }
-        self.files = files
+        key = try File(.key, in: folder)
+        keyTPM = try File(.keyTPM, in: folder)
+        enclave = try File(.enclave, in: folder)
     }
 }
