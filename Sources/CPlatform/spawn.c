@@ -205,8 +205,9 @@ static int start_and_leave(void *context) {
 }
 
 /// Starts the helper by a process in between that ends at once, so that it is nobody's child but init's, or that of the
-/// nearest subreaper (prctl(2)); the helper's pid, 0 with nothing started, or -ECANCELED where the process in between was
-/// killed: what it started finds its socket closed, and ends.
+/// nearest subreaper (prctl(2)); the helper's pid, 0 with nothing started, or -ECANCELED where one may run that we cannot
+/// name: the process in between was killed, or nothing could be received (no descriptor left). It finds its socket closed,
+/// and ends; a second one beside it would have the same socket.
 ///
 /// So nobody has to wait until the kernel has taken the helper's memory back, which takes longer than a touch is compared,
 /// and no handler of SIGCHLD hears of it: the process in between tells nobody of its end but who asks (exit signal 0 of
@@ -226,7 +227,8 @@ static pid_t start_apart(struct helper helper, int *pidfd) {
     if (between > 0)
         while (waitpid(between, &ended, __WALL) < 0 && errno == EINTR) {}
     (void)close(ours);
-    return child == 0 && WIFSIGNALED(ended) ? -ECANCELED : child;
+    int has_started = between > 0 && (WIFSIGNALED(ended) || WEXITSTATUS(ended) == 0);
+    return child == 0 && has_started ? -ECANCELED : child;
 }
 
 /// Under sudo and su the real user is the caller, who could signal what is started before it is root's alone: stop a copy of
