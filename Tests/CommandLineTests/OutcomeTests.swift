@@ -91,8 +91,8 @@ import Testing
         #expect(again.hint == "your PIN is set; go on with \"sudo signet enroll\"" && again.exit == .no)
         let duplicate = Failure(.duplicate(of: Finger.all[0]), alice).afterPIN(next: next)
         #expect(duplicate.hint == "use another finger; your PIN is set; go on with \"sudo signet enroll\"")
-        let cancelled = Failure(.cancelled, alice).afterPIN(next: next)
-        #expect(cancelled.message.isEmpty && cancelled.hint?.hasPrefix("your PIN is set; ") == true)
+        #expect(RecoveryCodeText.afterwards(.interrupted, next: next)?.hasSuffix("go on with \"\(next)\".") == true)
+        #expect(RecoveryCodeText.afterwards(.interrupted)?.contains("PIN") == false)
         #expect(Failure(.timedOut, alice).afterPIN(next: nil).hint == "your PIN is set")
     }
 

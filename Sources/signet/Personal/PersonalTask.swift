@@ -14,7 +14,10 @@ struct PersonalTask: ~Copyable {
     var tasks: Tasks
     var screen: TerminalScreen
     /// The command that goes on where the task ends after it has set the PIN; nil where nothing is left to do then.
-    var next: String?
+    var next: String? {
+        get { screen.next }
+        set { screen.next = newValue }
+    }
 
     /// Who is asked for secrets.
     enum Asking {
@@ -76,7 +79,8 @@ struct PersonalTask: ~Copyable {
     /// The words of a refusal; the screen ends first, for they must not go away with it.
     mutating func failure(_ refusal: ManagementRefusal) -> Failure {
         let failure = words(of: refusal)
-        return tasks.pinWasSet ? failure.afterPIN(next: next) : failure
+        // Of what was cancelled the screen has told it, before a signal could end the program.
+        return tasks.pinWasSet && refusal != .cancelled ? failure.afterPIN(next: next) : failure
     }
 
     mutating func words(of refusal: ManagementRefusal) -> Failure {

@@ -75,7 +75,7 @@ extension Failure {
             )
         case .notConfirmed:
             self.init(
-                .no, "the touch did not come or was not recognised, and no finger was changed", hint: Failure.again)
+                .no, "the touch was not recognised or did not come, and no finger was changed", hint: Failure.again)
         case .notEnrolled:
             self.init(
                 .no, "\(target.text) has no enrolled finger", hint: "enrol one with \"sudo signet enroll\(option)\"")
