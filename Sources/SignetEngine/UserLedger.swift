@@ -220,6 +220,8 @@ package struct UserLedger<
         case .fault(let kind, let fault):
             log.record(.recordFault(kind, fault))
             if kind == .chips { return .indexUnusable(fault) }
+            // The whole store was removed since it was opened, and is gone for whoever opens it next, too.
+            if kind == .store, fault == .missing { return .notSetUp }
             return RecordTrouble(fault).map { .troubled($0) } ?? .recordUnusable
         case .busy:
             log.record(.storeBusy)
