@@ -15,7 +15,7 @@ where
             session = nil
         }
         if let known = records.take() { return try openReader(known.state, known.set) }
-        guard let state = try ledger.load() else { return .unusable(damaged: true) }
+        guard let state = try ledger.load() else { return .recordsGone }
         var unreadable = FingerClosure.printsUnusable
         guard let set = ledger.readablePrints(else: &unreadable) else { return .fingerClosed(unreadable) }
         return try openReader(state, set)

@@ -8,6 +8,23 @@ package enum FingerSelection: Equatable, Sendable {
     case all
 }
 
+/// How a person names a reader: by its driver, or by driver and device.
+package struct ReaderName: Equatable, Sendable {
+    package let driver: [UInt8]
+    /// nil: any of that driver.
+    package let device: [UInt8]?
+
+    package init(driver: [UInt8], device: [UInt8]? = nil) {
+        self.driver = driver
+        self.device = device
+    }
+
+    /// Whether it is the reader's.
+    package func fits(_ reader: ReaderIdentity) -> Bool {
+        reader.driver == driver && (device == nil || device == reader.device)
+    }
+}
+
 /// What came of a deletion.
 package struct FingersDeleted: Equatable, Sendable {
     /// Each print's finger, in the order of enrollment.
@@ -30,17 +47,19 @@ where
     ///
     /// The user's PIN approves what remains. An administrator can go on without it; that closes the finger path until the
     /// user activates it again. A finger of several readers is refused before the PIN but for `fromEveryReader`: whoever
-    /// means the print of the reader that is there would lose the other one with it.
+    /// means the print of the reader that is there would lose the other one with it. `named` means those of that reader
+    /// alone, which need not be there.
     package mutating func delete<Screen: ManagementScreen & ~Copyable>(
-        _ selection: FingerSelection, fromEveryReader: Bool = false, on screen: inout Screen
+        _ selection: FingerSelection, onlyOn named: ReaderName? = nil, fromEveryReader: Bool = false,
+        on screen: inout Screen
     ) throws(ManagementRefusal) -> FingersDeleted {
         try task(on: &screen) { (management, screen) throws(ManagementRefusal) in
             _ = try management.state()
             try management.requireOwnPrints()
-            if selection == .all, try management.discardUnreadablePrints() {
+            if selection == .all, named == nil, try management.discardUnreadablePrints() {
                 return FingersDeleted(fingers: [], left: [], remaining: 0, approved: false, unreadable: true)
             }
-            let readers = try management.readers(of: selection)
+            let readers = try management.readers(of: selection, named)
             if case .finger(let finger) = selection, readers.count > 1, !fromEveryReader {
                 throw .onSeveralReaders(finger, readers)
             }
@@ -73,14 +92,20 @@ where
     }
 
     /// The readers that hold what is meant.
-    private mutating func readers(of selection: FingerSelection) throws(ManagementRefusal) -> [ReaderIdentity] {
+    private mutating func readers(
+        of selection: FingerSelection, _ named: ReaderName?
+    ) throws(ManagementRefusal) -> [ReaderIdentity] {
         let set = try prints()
         let readers = set.readers().filter { !set.indices(of: selection, on: $0).isEmpty }
         if readers.isEmpty {
             guard !set.entries.isEmpty, case .finger(let finger) = selection else { throw .notEnrolled }
             throw .noSuchFinger(finger)
         }
-        return readers
+        guard let named else { return readers }
+        let meant = readers.filter(named.fits)
+        if !meant.isEmpty { return meant }
+        guard case .finger(let finger) = selection else { throw .notOnThatReader(nil, readers) }
+        throw .notOnThatReader(finger, readers)
     }
 
     /// The host's record goes first, and the index knows of the print from before that until it has left the chip.
@@ -139,7 +164,7 @@ where
     }
 
     /// Whether each reader's prints carry a valid approval.
-    private mutating func isApproved() throws(ManagementRefusal) -> Bool {
+    mutating func isApproved() throws(ManagementRefusal) -> Bool {
         let state = try state()
         let set = try prints()
         for reader in set.readers() {

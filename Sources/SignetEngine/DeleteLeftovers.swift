@@ -23,7 +23,8 @@ where
     package mutating func deleteLeftovers<Screen: ManagementScreen & ~Copyable>(
         on screen: inout Screen
     ) throws(ManagementRefusal) -> LeftoversDeleted {
-        try task(on: &screen) { (management, _) throws(ManagementRefusal) in
+        try task(on: &screen) { (management, screen) throws(ManagementRefusal) in
+            screen.beginDeleting()
             var outcome = LeftoversDeleted()
             var rest = try management.surveyed(mending: true).leftovers[...]
             while let first = rest.first {

@@ -18,7 +18,7 @@ package struct Imported: Equatable, Sendable {
     package var goneFromReader = 0
     /// How many prints the user has now.
     package var prints = 0
-    /// Whether the user's PIN approved them, so that they count at once.
+    /// Whether the user's PIN approved them, so that they count at once; where none was taken over, all that are here.
     package var approved = false
 }
 
@@ -55,11 +55,11 @@ where
         guard !found.entries.isEmpty else { throw .nothingToImport }
         let present = try prints()
         let choice = try choose(from: found, beside: present)
-        if choice.count == 0 { return choice.outcome(beside: present) }
+        if choice.count == 0 { return choice.outcome(beside: present, approved: try isApproved()) }
         let key = try keyForChange()
         let before = try prints()
         var chosen = try choose(from: found, beside: before)
-        if chosen.count == 0 { return chosen.outcome(beside: before) }
+        if chosen.count == 0 { return chosen.outcome(beside: before, approved: try isApproved()) }
         guard before.entries.count + chosen.count <= EnrollmentSet.limit else { throw .tooManyPrints }
         switch key {
         case .some:
@@ -80,9 +80,10 @@ where
         var count: Int { indices.count }
 
         /// Where nothing is new.
-        func outcome(beside set: borrowing EnrollmentSet) -> Imported {
+        func outcome(beside set: borrowing EnrollmentSet, approved: Bool) -> Imported {
             var told = outcome
             told.prints = set.entries.count
+            told.approved = approved
             return told
         }
     }

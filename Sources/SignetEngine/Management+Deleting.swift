@@ -64,6 +64,7 @@ where
                 let presence = try open(reader, at: place, set, asked).presence
                 let doomed = try stillDoomed(&self)
                 rest = []
+                var first: ReaderProblem?
                 for (position, index) in asked.enumerated() where doomed.contains(index) {
                     if presence[position] == .missing {
                         rest.append(index)
@@ -76,7 +77,10 @@ where
                         if error == .printNotFound {
                             rest.append(index)
                         } else {
-                            outcome.leave(1, on: reader, .problem(error, holder: nil))
+                            // A helper that was given up over one print says no more than that of the next.
+                            let why = error == .helperFailed ? first ?? error : error
+                            first = first ?? error
+                            outcome.leave(1, on: reader, .problem(why, holder: nil))
                         }
                     }
                 }

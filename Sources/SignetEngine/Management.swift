@@ -68,7 +68,7 @@ package struct Management<
     package var person: Person
     let request: ManagementRequest
     /// Whether this task set the PIN, which stays where the rest is cancelled.
-    var pinWasSet = false
+    package internal(set) var pinWasSet = false
 
     /// How often something may be typed wrong before the task ends.
     static var patience: Int { 3 }

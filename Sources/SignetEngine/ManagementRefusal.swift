@@ -44,6 +44,8 @@ package enum ManagementRefusal: Error, Equatable, Sendable {
     case noSuchFinger(Finger)
     /// That finger is enrolled on each of these readers.
     case onSeveralReaders(Finger, [ReaderIdentity])
+    /// On the reader that was named there is none of that finger, or none at all; on these there is.
+    case notOnThatReader(Finger?, [ReaderIdentity])
     /// The prints are fprintd's, where the desktop's settings change them.
     case printsKeptElsewhere
     /// No print was found to import.

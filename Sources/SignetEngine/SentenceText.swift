@@ -107,6 +107,9 @@ extension Notice {
         case .pinNotSet:
             "\(UTF8Text.printable(user)) has no Signet PIN yet. "
                 + "An administrator can set one with \"signet pin set --user \(ShellWord.quoted(user))\"."
+        case .recordsGone:
+            "Nothing is set up for \(UTF8Text.printable(user)) any more. "
+                + "An administrator can set a PIN with \"signet pin set --user \(ShellWord.quoted(user))\"."
         case .recordUnusable:
             "Signet's record for \(UTF8Text.printable(user)) is damaged. "
                 + "An administrator can look with \"signet doctor\"."

@@ -112,6 +112,8 @@ package enum Attention: Equatable, Sendable {
     case readerMoved
     /// Readers are there, and none of those that the fingers are enrolled with.
     case readerExchanged
+    /// The readers that the fingers are enrolled with may not be used where or as they are.
+    case readerRefused(ReaderDistrust)
     /// What fprintd keeps of the user's prints cannot be used.
     case fprintdUnusable(RecordFault)
     case fingerLockedOut(failures: Int)
@@ -136,6 +138,8 @@ package struct UserStatus: Equatable, Sendable {
     package var source = EnrollmentSource.signet
     /// Whether an approved reader is at another port than it was, and at its own there is none.
     package var isReaderMoved = false
+    /// Why none of the readers at hand that hold an enrolled finger may be used; nil where one may, or none is there.
+    package var readerDistrust: ReaderDistrust?
     /// Those of the readers at hand that hold an enrolled finger; all of them where none does.
     package var readers: ReaderPresence
     /// nil where the user has none, or the records cannot be read.
@@ -177,6 +181,7 @@ package struct UserStatus: Equatable, Sendable {
         }
         if isReaderMoved { found.append(.readerMoved) }
         if isReaderExchanged { found.append(.readerExchanged) }
+        if let readerDistrust, !isReaderMoved { found.append(.readerRefused(readerDistrust)) }
         if foreignPrints > 0 { found.append(.foreignPrints(foreignPrints)) }
         if let lockout, lockout.isFingerLockedOut {
             found.append(.fingerLockedOut(failures: lockout.fingerFailures))
@@ -263,6 +268,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         }
         status.readers = status.readers.holding(set.readers())
         status.isReaderMoved = isMoved(identity, status.readers)
+        status.readerDistrust = distrust(identity, set, status.readers)
         do throws(LedgerFailure) {
             let state = UserState(identity: identity, attempts: attempts)
             let closure = try closure(
@@ -323,6 +329,21 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
                     trust.distrust($0.place, approved: approval.place, onChip: $0.storesPrints) == .moved
                 }
         }
+    }
+
+    /// Why none of the readers at hand that hold prints of the set is believed, whatever else closes them.
+    private func distrust(
+        _ identity: IdentityRecord, _ set: borrowing EnrollmentSet, _ readers: ReaderPresence
+    ) -> ReaderDistrust? {
+        guard case .present(let present) = readers else { return nil }
+        var first: ReaderDistrust?
+        for reader in present where !set.gallery(of: reader.identity).isEmpty {
+            let approved = identity.approval(of: reader.identity, generation: set.generation)?.place
+            let onChip = reader.storesPrints || set.liesOnChip(reader.identity)
+            guard let why = trust.distrust(reader.place, approved: approved, onChip: onChip) else { return nil }
+            first = first ?? why
+        }
+        return first
     }
 
     private mutating func lastUse(_ last: BootInstant?, now: BootInstant) -> LastUse {

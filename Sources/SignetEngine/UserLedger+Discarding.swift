@@ -23,7 +23,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     /// Replaces it by an empty set of the next generation, and withdraws all approvals: the path opens with a new print.
     mutating func discardUnreadablePrints() throws(LedgerFailure) {
         try hold { (ledger) throws(LedgerFailure) in
-            guard var state = try ledger.loadHeld() else { throw .recordUnusable }
+            guard var state = try ledger.loadHeld() else { throw .notSetUp }
             guard try ledger.hasUnreadablePrints() else { throw .changedMeanwhile }
             // The counters know the last generation that Signet itself wrote.
             let (generation, overflow) = state.attempts.generation.addingReportingOverflow(1)

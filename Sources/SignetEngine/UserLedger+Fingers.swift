@@ -32,7 +32,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     /// Charges one finger try, durably; answers why the path is closed where nothing was charged.
     package mutating func chargeFinger() throws(LedgerFailure) -> FingerClosure? {
         try hold { (ledger) throws(LedgerFailure) in
-            guard var state = try ledger.loadHeld() else { throw .recordUnusable }
+            guard var state = try ledger.loadHeld() else { throw .notSetUp }
             if let closed = try ledger.countersClose(state.attempts) { return closed }
             guard let charge = ledger.policy.charge(&state.attempts.finger, for: ledger.caller) else {
                 return .biometryLockout(limit: UInt8(ledger.policy.fingerLimit))
@@ -50,7 +50,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         guard let charge = fingerCharge, index >= 0, index < session.gallery.count else { throw .unavailable }
         fingerCharge = nil
         return try hold { (ledger) throws(LedgerFailure) in
-            guard var state = try ledger.loadHeld() else { throw .recordUnusable }
+            guard var state = try ledger.loadHeld() else { throw .notSetUp }
             let set = try ledger.loadPrints()
             guard set.generation == session.generation else {
                 return try ledger.close(&state, .enrollmentChanged(EnrollmentChange(added: 0, removed: 0)))
@@ -84,7 +84,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     /// Leaves the failure as it was charged and says how the finger's door stands now.
     package mutating func settleFingerFailure() throws(LedgerFailure) -> FingerCounterDoor {
         fingerCharge = nil
-        guard let state = try load() else { throw .recordUnusable }
+        guard let state = try load() else { throw .notSetUp }
         log.record(.failure(factor: .finger, attempts: state.attempts))
         return fingerDoor(state.attempts)
     }
@@ -94,7 +94,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         guard let charge = fingerCharge else { throw .unavailable }
         fingerCharge = nil
         return try hold { (ledger) throws(LedgerFailure) in
-            guard var state = try ledger.loadHeld() else { throw .recordUnusable }
+            guard var state = try ledger.loadHeld() else { throw .notSetUp }
             ledger.policy.refund(charge, &state.attempts.finger)
             try ledger.save(state.attempts)
             return ledger.fingerDoor(state.attempts)

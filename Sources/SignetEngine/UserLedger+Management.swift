@@ -133,7 +133,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     private mutating func savePrintsHeld(
         _ set: borrowing EnrollmentSet, approving session: ReaderSession?, key: borrowing SecretBytes?
     ) throws(LedgerFailure) {
-        guard var state = try loadHeld() else { throw .recordUnusable }
+        guard var state = try loadHeld() else { throw .notSetUp }
         let before = try loadPrints()
         // A set that was made from an older one would undo what somebody else did meanwhile.
         guard before.generation.addingReportingOverflow(1) == (set.generation, false) else { throw .changedMeanwhile }
@@ -220,7 +220,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     /// Switches fingers off for the user: all approvals are withdrawn, the prints stay.
     package mutating func deactivate() throws(LedgerFailure) {
         try hold { (ledger) throws(LedgerFailure) in
-            guard var state = try ledger.loadHeld() else { throw .recordUnusable }
+            guard var state = try ledger.loadHeld() else { throw .notSetUp }
             state.identity.approvals = []
             try ledger.save(state.identity)
             if state.attempts.counter != nil { try ledger.saveCounting(&state) }
@@ -230,7 +230,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     /// An administrator's reset of the chosen counters; not of the TPM's, which this does not lower.
     package mutating func reset(finger: Bool, pin: Bool) throws(LedgerFailure) {
         try hold { (ledger) throws(LedgerFailure) in
-            guard var state = try ledger.loadHeld() else { throw .recordUnusable }
+            guard var state = try ledger.loadHeld() else { throw .notSetUp }
             ledger.policy.reset(&state.attempts, finger: finger, pin: pin)
             try ledger.saveCounting(&state)
         }
@@ -242,7 +242,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     ) throws(LedgerFailure) {
         try lock()
         do throws(LedgerFailure) {
-            guard var state = try loadHeld() else { throw .recordUnusable }
+            guard var state = try loadHeld() else { throw .notSetUp }
             try checkOwnership(of: state.identity, by: key)
             try body(&self, &state)
             unlock()

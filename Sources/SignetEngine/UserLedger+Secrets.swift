@@ -10,7 +10,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     package mutating func charge(_ purpose: SecretPurpose) throws(LedgerFailure) -> PINLockout? {
         try lock()
         do throws(LedgerFailure) {
-            guard var state = try loadHeld() else { throw .recordUnusable }
+            guard var state = try loadHeld() else { throw .notSetUp }
             let now = try now()
             let lockout = try chargeHeld(&state, purpose, at: now)
             if lockout != nil { unlock() }

@@ -11,7 +11,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     /// a change asks for, and an administrator's enrollment grants nothing.
     package mutating func chargeTouch() throws(LedgerFailure) -> Bool {
         try hold { (ledger) throws(LedgerFailure) in
-            guard var state = try ledger.loadHeld() else { throw .recordUnusable }
+            guard var state = try ledger.loadHeld() else { throw .notSetUp }
             guard let charge = ledger.policy.charge(&state.attempts.finger, for: ledger.caller) else { return false }
             try ledger.save(state.attempts)
             ledger.fingerCharge = charge
@@ -24,7 +24,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         guard fingerCharge != nil else { throw .unavailable }
         fingerCharge = nil
         try hold { (ledger) throws(LedgerFailure) in
-            guard var state = try ledger.loadHeld() else { throw .recordUnusable }
+            guard var state = try ledger.loadHeld() else { throw .notSetUp }
             ledger.policy.fingerSucceeded(&state.attempts)
             try ledger.save(state.attempts)
         }

@@ -6,6 +6,8 @@ internal import SignetSecrets
 package enum LedgerFailure: Error, Equatable, Sendable {
     /// A record is damaged, foreign, renamed or missing, or the keys are lost.
     case recordUnusable
+    /// There are no records any more: somebody deleted them since they were read.
+    case notSetUp
     /// The records cannot be used for a reason that a person is told.
     case troubled(RecordTrouble)
     /// The secret's door closed while it was compared; nothing was compared, and the charge is taken back.
@@ -26,6 +28,7 @@ package enum LedgerFailure: Error, Equatable, Sendable {
         switch self {
         case .troubled(let trouble): .troubled(trouble)
         case .locked(let lockout): .doorClosed(lockout)
+        case .notSetUp: .recordsGone
         case .recordUnusable, .indexUnusable: .unusable(damaged: true)
         case .unavailable, .full, .readOnly, .changedMeanwhile: .unusable(damaged: false)
         }
@@ -35,7 +38,7 @@ package enum LedgerFailure: Error, Equatable, Sendable {
     var isShortage: Bool {
         switch self {
         case .unavailable, .full, .readOnly: true
-        case .recordUnusable, .indexUnusable, .troubled, .locked, .changedMeanwhile: false
+        case .recordUnusable, .notSetUp, .indexUnusable, .troubled, .locked, .changedMeanwhile: false
         }
     }
 
@@ -217,6 +220,8 @@ package struct UserLedger<
         case .fault(let kind, let fault):
             log.record(.recordFault(kind, fault))
             if kind == .chips { return .indexUnusable(fault) }
+            // The whole store was removed since it was opened, and is gone for whoever opens it next, too.
+            if kind == .store, fault == .missing { return .notSetUp }
             return RecordTrouble(fault).map { .troubled($0) } ?? .recordUnusable
         case .busy:
             log.record(.storeBusy)

@@ -120,9 +120,7 @@ struct ModuleCall {
     /// Why the surroundings close the finger path.
     private func closure(_ facts: CallerFacts) -> FingerClosure? {
         if !arguments.fingerAllowed || !arguments.unknown.isEmpty { return .switchedOff }
-        if facts.isRemote { return .remote }
-        if facts.isAtAnotherSeat { return .anotherSeat }
-        return facts.isBackground ? .background : nil
+        return facts.placeClosure ?? (facts.isBackground ? .background : nil)
     }
 
     /// Whose share of the PIN's failures this call uses up (rule 3).

@@ -1,5 +1,5 @@
 internal import CPlatform
-internal import SignetPolicy
+package import SignetPolicy
 
 /// What decides whether a person at the machine stands behind the caller, as far as the machine can tell.
 package struct CallerFacts: Equatable, Sendable {
@@ -27,16 +27,26 @@ package struct CallerFacts: Equatable, Sendable {
         read(remoteHost: remoteHost, service: service, realUID: getuid(), root: [])
     }
 
+    /// Looks at this process where it is a command of its own, which `caller` gave: with sudo, as its uid says, or without.
+    package static func ofCommand(givenBy caller: UInt32) -> CallerFacts {
+        read(remoteHost: nil, service: [], realUID: caller, root: [], behindSudo: true)
+    }
+
+    /// Why a finger is no answer from where the caller is; nil where one may be.
+    package var placeClosure: FingerClosure? { isRemote ? .remote : isAtAnotherSeat ? .anotherSeat : nil }
+
     /// For tests: the same with another uid and with `root` before /proc and /run.
+    ///
+    /// `behindSudo` also looks at a sudo that started this process, and gave it an environment without what ssh had set.
     package static func read(
-        remoteHost: [UInt8]?, service: [UInt8], realUID: UInt32, root: [UInt8]
+        remoteHost: [UInt8]?, service: [UInt8], realUID: UInt32, root: [UInt8], behindSudo: Bool = false
     ) -> CallerFacts {
         let machine = Machine(root: root)
         let sessions = machine.sessions(uid: realUID)
         return CallerFacts(
             realUID: realUID,
-            isRemote: isRemote(host: remoteHost) || RemoteService.isRemote(service) || machine.hasRemoteEnvironment
-                || sessions.contains { $0.isRemote },
+            isRemote: isRemote(host: remoteHost) || RemoteService.isRemote(service)
+                || machine.hasRemoteEnvironment(behindSudo: behindSudo) || sessions.contains { $0.isRemote },
             isAtAnotherSeat: !sessions.isEmpty && !sessions.contains { $0.isAtReaders },
             lidClosed: machine.isLidClosed, isBackground: machine.isInBackground)
     }
@@ -64,10 +74,26 @@ private struct Machine {
     /// A hint only, which denies: sshd sets these, and whoever wants to can unset them.
     ///
     /// The environment that the process was started with is read, since sudo cleans its own.
-    var hasRemoteEnvironment: Bool {
+    func hasRemoteEnvironment(behindSudo: Bool) -> Bool {
+        if isRemote(environmentOf: Array("self".utf8)) { return true }
+        guard behindSudo, let sudo else { return false }
+        return isRemote(environmentOf: sudo)
+    }
+
+    /// The process that started this one, where it is sudo: that one itself, or its copy that keeps the terminal.
+    private var sudo: [UInt8]? {
+        guard let status = SmallFile.read(path("/proc/self/status"), limit: Machine.fileLimit),
+            let parent = value(of: "PPid:\t", in: status),
+            let name = SmallFile.read(path("/proc/", Array(parent), "/comm"), limit: Machine.fileLimit),
+            name.elementsEqual("sudo\n".utf8)
+        else { return nil }
+        return Array(parent)
+    }
+
+    private func isRemote(environmentOf process: [UInt8]) -> Bool {
         let environment: [UInt8]
         do throws(FileFault) {
-            environment = try SmallFile.load(path("/proc/self/environ"), limit: Machine.environmentLimit)
+            environment = try SmallFile.load(path("/proc/", process, "/environ"), limit: Machine.environmentLimit)
         } catch {
             // Where there is no such file the hint is missing, no more.
             return error == .wrongSize

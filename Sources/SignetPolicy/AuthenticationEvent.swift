@@ -58,6 +58,8 @@ package enum AuthenticationEvent: Equatable, Sendable {
     case unusable(damaged: Bool)
     /// The records cannot be used for a reason that a person is told.
     case troubled(RecordTrouble)
+    /// The records were deleted since they were read: the user has no PIN any more.
+    case recordsGone
 }
 
 /// What the engine does next.

@@ -172,6 +172,7 @@ package struct AuthenticationMachine: Equatable, Sendable {
         case (.storingNewPIN, .settled): return grant(.recoveryCode, saying: .recoveryCodeUsedUp)
 
         case (_, .notAnswered(let timedOut)): return refuse(timedOut ? .timedOut : .cancelled)
+        case (_, .recordsGone): return refuse(.pinNotSet, saying: .recordsGone)
         case (_, .troubled(let trouble)): return refuse(.recordUnusable, saying: .troubled(trouble))
         case (_, .unusable(damaged: true)): return refuse(.recordUnusable, saying: .recordUnusable)
         default: return refuse(.recordUnusable, saying: .systemFault)

@@ -46,6 +46,8 @@ package enum Notice: Equatable, Sendable {
     case pinDisabled(codeHelps: Bool)
     case shareUsedUp
     case pinNotSet
+    /// The records were deleted while the person was asked.
+    case recordsGone
     case recordUnusable
     /// The records cannot be used, and why.
     case troubled(RecordTrouble)

@@ -8,6 +8,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case readerNotAvailable = 5
     case lockedOut = 6
     case busy = 7
+    case fingerClosed = 8
     /// EX_IOERR of sysexits(3).
     case notWritten = 74
     /// 128 and the number of SIGINT, as shells count.
@@ -24,6 +25,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
         case .readerNotAvailable: "the reader is not available"
         case .lockedOut: "locked out, or to wait"
         case .busy: "the store or the reader is busy, or the store cannot be written now"
+        case .fingerClosed: "no finger is asked for here, or now"
         case .notWritten: "the answer could not be written to standard output"
         case .cancelled: "cancelled"
         }
@@ -54,6 +56,7 @@ struct Failure: Error, Equatable {
         case .readerNotAvailable: "reader_not_available"
         case .lockedOut: "locked_out"
         case .busy: "busy"
+        case .fingerClosed: "finger_closed"
         case .notWritten: "not_written"
         case .cancelled: "cancelled"
         }

@@ -86,6 +86,8 @@ struct CommandConversation: FieldConversation, ~Copyable {
     }
 
     mutating func tell(_ notice: Notice) {
+        // "Not recognised" is the answer itself.
+        if notice == .fingerPathClosed(.triesUsedUp) { return }
         if fieldIsOpen, let label = notice.label(asked) { field?.relabel(label) } else { say(notice.text(asked)) }
     }
 

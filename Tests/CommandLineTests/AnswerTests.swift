@@ -39,7 +39,10 @@ import Testing
         (.cancelled, .cancelled), (.recordUnusable, .stateDamaged),
         (.fingerPathClosed(.readerNotAvailable(.busy)), .busy),
         (.fingerPathClosed(.readerNotAvailable(.tooHot)), .readerNotAvailable),
-        (.fingerPathClosed(.biometryLockout(limit: 5)), .lockedOut), (.fingerPathClosed(.notEnrolled), .no),
+        (.fingerPathClosed(.biometryLockout(limit: 5)), .lockedOut), (.fingerPathClosed(.notEnrolled), .fingerClosed),
+        (.fingerPathClosed(.remote), .fingerClosed), (.fingerPathClosed(.lidClosed), .fingerClosed),
+        (.fingerPathClosed(.readerNotTrusted(.outside)), .readerNotAvailable), (.fingerPathClosed(.notTouched), .no),
+        (.fingerPathClosed(.printsUnusable), .stateDamaged), (.fingerPathClosed(.printsUnavailable), .busy),
     ])
     func verifyExits(refusal: Refusal, code: ExitCode) {
         #expect(Verdict.refused(refusal).exitCode == code)
@@ -55,8 +58,8 @@ import Testing
         told += [Failure.pinNotSet(target).hint ?? "", ForgetText.after([name])]
         told.append(GonePrint(user: name, finger: nil, keeper: .signet).remedy)
         status.fingerClosure = .enrollmentChanged(EnrollmentChange(added: 1, removed: 0))
-        told += StatusAnswer.needs(status, isOrphan: false).map(\.command)
-        told += StatusAnswer.needs(status, isOrphan: true).map(\.command)
+        told += StatusAnswer.needs(status, isOrphan: false).map(\.remedy)
+        told += StatusAnswer.needs(status, isOrphan: true).map(\.remedy)
         #expect(told.count > 8)
         for text in told { #expect(text.contains(" --user '\(name)'"), "\(text)") }
     }

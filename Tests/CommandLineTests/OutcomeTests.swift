@@ -54,6 +54,108 @@ import Testing
         #expect(VerifyAnswer(.refused(.authenticationFailed), alice).text == "Not recognised.\n")
     }
 
+    /// Catches "not recognised" where nobody could touch, and a reason that programs cannot tell from another.
+    @Test func whatWasNotComparedIsNotCalledUnknown() {
+        let closures: [(FingerClosure, String, ExitCode)] = [
+            (.readerNotAvailable(.busy), "reader_busy", .busy),
+            (.readerNotAvailable(.noReader), "no_reader", .readerNotAvailable),
+            (.readerNotTrusted(.moved), "reader_moved", .readerNotAvailable),
+            (.readerNotTrusted(.chip), "match_on_chip", .readerNotAvailable), (.remote, "remote", .fingerClosed),
+            (.lidClosed, "lid_closed", .fingerClosed), (.notEnrolled, "not_enrolled", .fingerClosed),
+            (.biometryLockout(limit: 5), "locked_out", .lockedOut), (.notTouched, "not_touched", .no),
+        ]
+        for (closure, code, exit) in closures {
+            let verdict = Verdict.refused(.fingerPathClosed(closure))
+            let answer = VerifyAnswer(verdict, alice, holder: Array("fprintd".utf8))
+            #expect(answer.text == "No finger was compared.\n" && answer.reason == "finger_path_closed")
+            #expect(answer.fingerClosure == code && verdict.exitCode == exit)
+            #expect(answer.inUseBy == (code == "reader_busy" ? "fprintd" : nil), "\(code)")
+        }
+        let json = Output.json(
+            VerifyAnswer(.refused(.fingerPathClosed(.readerNotAvailable(.busy))), alice, holder: Array("fprintd".utf8)))
+        #expect(
+            json == """
+                {"finger_closure":"reader_busy","in_use_by":"fprintd","reason":"finger_path_closed","schema_version":1,\
+                "user":"alice","verified":false}
+
+                """)
+        for refusal in [Refusal.pinNotSet, .recordUnusable, .pinLockout(.disabled), .timedOut] {
+            #expect(!VerifyAnswer(.refused(refusal), alice).text.contains("recognised"), "\(refusal)")
+        }
+    }
+
+    /// Catches a PIN that was set and is not told where the rest of the task fails, and nothing that says how to go on.
+    @Test func aPINThatWasSetIsTold() {
+        let next = "sudo signet enroll"
+        let again = Failure(.notConfirmed, alice).afterPIN(next: next)
+        #expect(again.hint == "your PIN is set; go on with \"sudo signet enroll\"" && again.exit == .no)
+        let duplicate = Failure(.duplicate(of: Finger.all[0]), alice).afterPIN(next: next)
+        #expect(duplicate.hint == "use another finger; your PIN is set; go on with \"sudo signet enroll\"")
+        #expect(RecoveryCodeText.afterwards(.interrupted, next: next)?.hasSuffix("go on with \"\(next)\".") == true)
+        #expect(RecoveryCodeText.afterwards(.interrupted)?.contains("PIN") == false)
+        #expect(Failure(.timedOut, alice).afterPIN(next: nil).hint == "your PIN is set")
+    }
+
+    /// Catches a command with a gap in it that a program runs, or that a person pastes.
+    @Test func whatIsNoCommandIsNotGivenAsOne() throws {
+        let attentions: [Attention] = [
+            .recordFaulty(.identity, .newer), .recordFaulty(.prints, .damaged), .renamed, .notSetUp, .pinDisabled,
+            .enrollmentChanged(EnrollmentChange(added: 1, removed: 0)), .printsGone(1, Finger.all[0]),
+            .foreignPrints(1),
+            .notApproved, .readerMoved, .readerExchanged, .readerRefused(.chip), .readerRefused(.outside),
+            .fprintdUnusable(.damaged), .fingerLockedOut(failures: 5), .pinSetByAdministrator, .noRecoveryCode,
+            .pinToBeRenewed, .noCounter,
+        ]
+        for attention in attentions {
+            let remedy = attention.remedy(for: "alice")
+            #expect(!remedy.isEmpty)
+            guard let command = attention.command(for: "alice") else { continue }
+            #expect(remedy.hasPrefix(command))
+            let words = command.split(separator: " ").map(String.init)
+            #expect(words.prefix(2) == ["sudo", "signet"])
+            guard case .run = try Parser(commands: Verbs.all).parse(Array(words.dropFirst(2))) else {
+                Issue.record("\(command)")
+                continue
+            }
+        }
+        for attention in [Attention.readerExchanged, .readerRefused(.chip), .recordFaulty(.identity, .newer)] {
+            #expect(attention.command(for: "alice") == nil)
+        }
+        #expect(Attention.readerRefused(.chip).remedy(for: "alice").contains("let an administrator write"))
+        let unnamed = GonePrint(user: "alice", finger: nil, keeper: .signet).remedy
+        #expect(unnamed.hasPrefix("sudo signet delete … --user alice, by a name from"), "\(unnamed)")
+    }
+
+    /// Catches a told command that names another reader, or one that no shell takes as it is.
+    @Test func readersOfAFingerCanBeNamed() throws {
+        func reader(_ driver: String, _ device: String) -> ReaderIdentity {
+            ReaderIdentity(driver: Array(driver.utf8), device: Array(device.utf8))
+        }
+        let finger = Finger.all[6]
+        let apart = Failure(.onSeveralReaders(finger, [reader("elanmoc", "0"), reader("aes3500", "0")]), alice)
+        #expect(apart.hint?.contains("\"sudo signet delete right-index --reader elanmoc\" or") == true, "\(apart)")
+        let alike = [reader("elanmoc", "a b"), reader("elanmoc", "1")]
+        let hint = Failure(.onSeveralReaders(finger, alike), byAdmin).hint
+        #expect(hint?.contains("--reader 'elanmoc:a b' --user alice\"") == true, "\(hint ?? "")")
+        #expect(
+            ReaderName(argument: "elanmoc:a b").fits(alike[0]) && !ReaderName(argument: "elanmoc:a b").fits(alike[1]))
+        #expect(alike.allSatisfy(ReaderName(argument: "elanmoc").fits) && !ReaderName(argument: "").fits(alike[0]))
+        #expect(
+            !ReaderName(argument: "elanmoc:").fits(alike[0])
+                && ReaderName(argument: "a:b:c").device == Array("b:c".utf8))
+        #expect(Failure(.notOnThatReader(nil, alike), alice).hint?.contains("elanmoc:1") == true)
+    }
+
+    /// Catches fingers that an administrator imported, and that their owner is told nothing to do about.
+    @Test func importedFingersThatAreOffNameActivate() {
+        var outcome = Imported()
+        outcome.known = 2
+        #expect(ImportAnswer.text(of: outcome, alice).hasSuffix("do that with \"sudo signet activate\".\n"))
+        #expect(ImportAnswer.text(of: outcome, byAdmin).contains("after alice runs \"sudo signet activate\""))
+        outcome.approved = true
+        #expect(!ImportAnswer.text(of: outcome, alice).contains("activate"))
+    }
+
     /// Catches a task that was stopped and ends without a word when it goes on.
     @Test func goingOnIsNoticed() {
         // To this thread, which lets it in: one for the process would be another test's to take.

@@ -232,9 +232,13 @@ private func showCode(on path: String, movesCursor: Bool = true, _ times: Exposu
         let desk = try Desk()
         var screen = TerminalScreen(path: desk.path, movesCursor: true)
         try enroll(&screen)
+        screen.next = "sudo signet enroll"
         screen.cancelled(pinWasSet: pinWasSet)
         screen.end()
-        let sentence = pinWasSet ? "Your PIN is set; nothing else was changed.\n" : "Nothing was changed.\n"
+        let sentence =
+            pinWasSet
+            ? "Your PIN is set; nothing else was changed. Go on with \"sudo signet enroll\".\n"
+            : "Nothing was changed.\n"
         let transcript = desk.transcript()
         #expect(transcript.main == sentence && transcript.left == 1)
     }

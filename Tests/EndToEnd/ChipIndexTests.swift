@@ -83,15 +83,19 @@ import Testing
         }
     }
 
-    // Would catch prints of a purged user that stay on the chip as foreign ones for ever.
+    // Would catch prints of a purged user that stay on the chip as foreign ones for ever; and a signal that cuts their deletion
+    // off before anybody is told.
     @Test func whatAPurgedUserLeavesIsDeleted() throws {
         try withTwo { alice, bob, chip in
             let purged = try Command.run(["signet", "user", "purge", "--yes", "--user", bob.user.name])
             #expect(purged.output.contains("sudo signet delete --leftovers"), "\(purged.output)\(purged.error)")
             alice.reader.forget()
             let deleting = try Terminal(["signet", "delete", "--leftovers"])
-            try alice.fill(chip: chip)
-            #expect(try deleting.finish(within: 20) == 0)
+            for finger in chip { try alice.reader.insert(finger) }
+            // The reader is open, and the list waits.
+            deleting.signal(SIGTERM)
+            try alice.reader.proceed()
+            #expect(try deleting.finish(within: 20) == 128 + Int(SIGTERM))
             #expect(
                 deleting.transcript.contains("Deleted from the reader's memory: 1 print."), "\(deleting.transcript)")
             #expect(try alice.acceptsFinger())

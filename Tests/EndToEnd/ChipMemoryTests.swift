@@ -133,7 +133,7 @@ import Testing
             #expect(try enrolling.finish(within: 20) == 5, "\(enrolling.transcript)")
             let said = enrolling.transcript
             #expect(said.contains("the reader's memory is full: 1 yours, 1 foreign"), "\(said)")
-            #expect(said.contains("sudo signet delete FINGER"), "\(said)")
+            #expect(said.contains("\"sudo signet delete right-index\""), "\(said)")
         }
     }
 }

@@ -97,4 +97,19 @@ import Testing
             #expect(try alice.acceptsFinger())
         }
     }
+
+    // Would catch a try with the finger alone that calls the person unknown, where it was the reader; or other words than sudo's.
+    @Test func eachReachesWhoTriesAFinger() throws {
+        try Enrolled.with { alice in
+            for told in Self.table {
+                let script = try helper(told.problem)
+                try File.replaced(alice.reader.folder + "/sensor", with: script, mode: 0o755) {
+                    let terminal = try alice.signetOnTerminal("verify", "--finger")
+                    try terminal.waitFor("\(told.sentence)\r\nNo finger was compared.")
+                    #expect(try terminal.finish() == (told.problem == .busy ? 7 : 5), "\(terminal.transcript)")
+                }
+            }
+            #expect(try alice.fingerFailures() == 0)
+        }
+    }
 }

@@ -74,6 +74,22 @@ import Testing
             ])
     }
 
+    /// Catches an unplugged reader that is told as a program that failed, of all prints but the first.
+    @Test func whatFollowsFromAReasonIsNoReason() throws {
+        let machine = try machine()
+        try leaveTwo(machine)
+        let (outcome, _) = machine.deleteLeftovers { actor in
+            actor.process.faults = [(.deleteFromReader, nil)]
+            actor.process.readerProblem = .removed
+            actor.process.onCall = { call in
+                if call == .deleteFromReader, actor.process.count(.deleteFromReader) == 2 {
+                    actor.process.readerProblem = .helperFailed
+                }
+            }
+        }
+        #expect(outcome?.left == [PrintsLeft(reader: .chip, prints: 2, why: .problem(.removed, holder: nil))])
+    }
+
     /// Catches a print that counts as gone because another reader of the same name does not have it, or none was there.
     @Test func anotherReaderKnowsNothingOfIt() throws {
         let machine = try machine()

@@ -31,6 +31,56 @@ import Testing
         #expect(both.outcome?.fingers == [finger, finger] && both.outcome?.remaining == 1)
     }
 
+    /// Catches a reader that is named and another one's print that goes, or all of them; and a name that means nobody.
+    @Test func aReaderIsNamedWhereAFingerIsOnTwo() throws {
+        let finger = try #require(index)
+        func run(_ selection: FingerSelection, on name: ReaderName) throws -> (
+            Result<FingersDeleted, ManagementRefusal>, Machine, Actor
+        ) {
+            let machine = Machine()
+            // The one that is named need not be there.
+            machine.readers = [.of(.inside)]
+            try machine.setUp(prints: two + [Print(finger: 7, reader: .outside, data: [3])])
+            let actor = machine.process()
+            let result = actor.run([.types(Machine.pin)]) { (tasks, screen) throws(ManagementRefusal) in
+                try tasks.delete(selection, onlyOn: name, on: &screen)
+            }
+            #expect(machine.disk.violations.isEmpty)
+            return (result, machine, actor)
+        }
+        let outside = ReaderIdentity.outside
+        for name in [ReaderName(driver: outside.driver), ReaderName(driver: outside.driver, device: outside.device)] {
+            let (one, machine, _) = try run(.finger(finger), on: name)
+            #expect(one.outcome?.fingers == [finger] && one.outcome?.remaining == 2 && one.outcome?.approved == true)
+            #expect(machine.disk.prints?.entries.allSatisfy { $0.reader == .inside } == true)
+        }
+        let inside = ReaderName(driver: ReaderIdentity.inside.driver)
+        let (all, kept, _) = try run(.all, on: inside)
+        #expect(all.outcome?.fingers.count == 2 && kept.disk.prints?.entries.map(\.reader) == [.outside])
+        for name in [
+            ReaderName(driver: Array("nobody".utf8)), ReaderName(driver: outside.driver, device: [0x39, 0x39]),
+        ] {
+            let (none, untouched, asked) = try run(.finger(finger), on: name)
+            #expect(none.refusal == .notOnThatReader(finger, [.inside, .outside]))
+            #expect(asked.person.met.isEmpty && untouched.disk.prints?.entries.count == 3)
+            #expect(try run(.all, on: name).0.refusal == .notOnThatReader(nil, [.inside, .outside]))
+        }
+    }
+
+    /// Catches leftovers that are cut off in the middle by a signal.
+    @Test func leftoversHoldSignalsFromTheirBeginning() throws {
+        let machine = Machine()
+        try machine.setUp(prints: two)
+        let screen = FakeScreen()
+        let actor = machine.process("admin", isAdministrator: true)
+        var before: [Seen]?
+        actor.process.onCall = { _ in before = before ?? screen.seen }
+        let result = actor.run([], on: screen) { (tasks, screen) throws(ManagementRefusal) in
+            try tasks.deleteLeftovers(on: &screen)
+        }
+        #expect(result.refusal == nil && before == [.beganDeleting])
+    }
+
     /// Catches a signal that ends a deletion after its first step, and a PIN that no signal can end.
     @Test func aDeletionHoldsSignalsFromThePINOn() throws {
         let machine = Machine()

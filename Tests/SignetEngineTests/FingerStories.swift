@@ -234,7 +234,18 @@ enum FingerStories {
         Story(
             name: "purged while waiting", answers: [.enter], touches: [.matched(index: 0)],
             meanwhile: { machine, actor in actor.once(at: .awaitTouch) { machine.disk.removeAll() } },
-            outcome: .refused(.recordUnusable), met: [offered, touch, .notice(.recordUnusable)]),
+            outcome: .refused(.pinNotSet), met: [offered, touch, .notice(.recordsGone)]),
+        // The same before the reader is opened anew, and between two tries.
+        Story(
+            name: "purged before the reader opens", answers: [.enter], touches: [.matched(index: 0)],
+            meanwhile: { machine, actor in actor.once(at: .ask) { machine.disk.removeAll() } },
+            outcome: .refused(.pinNotSet), met: [offered, .notice(.recordsGone)],
+            after: { _, actor in #expect(actor.sensor.arms == 0) }),
+        Story(
+            name: "purged at a touch that fails", answers: [.enter], touches: [.notRecognised, .matched(index: 0)],
+            meanwhile: { machine, actor in actor.once(at: .awaitTouch) { machine.disk.removeAll() } },
+            outcome: .refused(.pinNotSet), met: [offered, touch, .notice(.recordsGone)],
+            after: { _, actor in #expect(actor.sensor.arms == 1) }),
     ]
 
     static let freshness: [Story] = [

@@ -84,6 +84,18 @@ import Testing
         #expect(machine.disk.violations.isEmpty)
     }
 
+    /// Catches fingers that an administrator took over, and that are told to be on, or as if nothing were left to do.
+    @Test func whatIsHereAndNotApprovedIsTold() throws {
+        let machine = try ready([])
+        let admin = machine.process("admin", isAdministrator: true)
+        let taken = try run(admin, [thumbPrint], [.cannotBeAsked], byAdministrator: true).outcome
+        #expect(taken?.fingers.count == 1 && taken?.approved == false)
+        let own = try run(machine.process(), [thumbPrint]).outcome
+        #expect(own?.known == 1 && own?.fingers.isEmpty == true && own?.approved == false)
+        let on = try ready([thumbPrint])
+        #expect(try run(on.process(), [thumbPrint]).outcome?.approved == true)
+    }
+
     /// Catches an import that a wrong PIN, a wrong finger, or a finger that counts already lets through.
     @Test func withoutPINAndTouchNothingIsWritten() throws {
         let machine = try ready()

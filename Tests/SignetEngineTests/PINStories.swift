@@ -303,6 +303,15 @@ enum PINStories {
             after: { _, actor in
                 #expect(actor.vault.comparisons == 0 && actor.journalHas(.recordFault(.attempts, .missing)))
             }),
+        // The records deleted while the PIN was typed: nothing is damaged, and nothing lets anybody in.
+        Story(
+            name: "purged at the prompt", answers: [.right],
+            meanwhile: { machine, actor in actor.once(at: .ask) { machine.disk.removeAll() } },
+            outcome: .refused(.pinNotSet), met: [offered, .notice(.recordsGone)],
+            after: { machine, actor in
+                #expect(actor.vault.comparisons == 0 && machine.disk.identity == nil)
+                #expect(!actor.journal.events.contains { if case .recordFault = $0 { true } else { false } })
+            }),
         // A torn copy that costs nothing and is not told.
         Story(
             name: "counters torn",

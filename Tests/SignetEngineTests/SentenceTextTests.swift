@@ -247,6 +247,11 @@ private let sudo = Array("sudo".utf8)
                 "alice has no Signet PIN yet. An administrator can set one with \"signet pin set --user alice\"."
             ),
             (
+                .recordsGone,
+                "Nothing is set up for alice any more. An administrator can set a PIN with "
+                    + "\"signet pin set --user alice\"."
+            ),
+            (
                 .recordUnusable,
                 "Signet's record for alice is damaged. An administrator can look with \"signet doctor\"."
             ),
@@ -360,7 +365,7 @@ private let sudo = Array("sudo".utf8)
         .recoveryCode, .pinOrTouch, .pin(because: .readerNotAvailable(.busy)),
     ]
     private static let notices: [Notice] = [
-        .pinNotSet, .recordUnusable, .troubled(.rolledBack), .pinDisabled(codeHelps: true), .shareUsedUp,
+        .pinNotSet, .recordsGone, .recordUnusable, .troubled(.rolledBack), .pinDisabled(codeHelps: true), .shareUsedUp,
         .fingerPathClosed(.readerNotAvailable(.busy)),
     ]
 

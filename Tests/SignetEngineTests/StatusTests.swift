@@ -56,6 +56,26 @@ struct StatusTests {
         #expect(found.fingers.count == 1)
     }
 
+    // Would catch: fingers that nobody is asked for, and nobody to do anything about it, the more where something else
+    // closes them too.
+    @Test func `a reader that may not be used needs somebody`() throws {
+        let machine = Machine()
+        machine.readers = [.of(.chip, keepsPrints: true)]
+        try machine.setUp(prints: [.onChip])
+        #expect(status(of: machine).status.attention.isEmpty)
+        machine.configuration.matchOnChip = .refuse
+        #expect(status(of: machine).status.attention == [.readerRefused(.chip)])
+        machine.time.reboot()
+        let late = status(of: machine).status
+        #expect(late.fingerClosure == .pinRequiredAfterBoot && late.attention == [.readerRefused(.chip)])
+        // Another reader that holds a finger serves.
+        machine.readers = [.of(.chip, keepsPrints: true), .of(.inside)]
+        machine.configuration.matchOnChip = .allow
+        try machine.setUp(prints: [.onChip, .first])
+        machine.configuration.matchOnChip = .refuse
+        #expect(status(of: machine).status.attention.isEmpty)
+    }
+
     // Would catch: all prints removed behind the user's back being shown as "none enrolled".
     @Test func `a set that is gone is a change`() throws {
         let machine = Machine()

@@ -1,6 +1,7 @@
-import SignetEngine
 import SignetPolicy
 import Testing
+
+@testable import SignetEngine
 
 /// Authentications where no store can be opened.
 @Suite struct StorelessTests {
@@ -39,6 +40,10 @@ import Testing
     /// Catches a machine on which nobody was enrolled, or that is only short of something, told as damaged.
     @Test func whatIsNoFaultIsTold() {
         #expect(run(.fault(.store, .missing)).met == [.notice(.pinNotSet)])
+        // The same where it goes while somebody is asked.
+        var ledger = Machine().process().ledger()
+        #expect(ledger.failed(.fault(.store, .missing)) == .notSetUp)
+        #expect(ledger.failed(.fault(.store, .unsafe)) == .recordUnusable)
         #expect(run(.busy).met == [.notice(.systemFault)])
         #expect(run(.system(errno: 24)).met == [.notice(.systemFault)])
     }

@@ -1,5 +1,6 @@
 import Foundation
 import SignetPlatform
+import SignetPolicy
 import Testing
 
 @Suite struct CallerFactsTests {
@@ -50,6 +51,24 @@ import Testing
         let machine = Machine()
         try machine.put("/proc/self/environ", text)
         #expect(machine.facts().isRemote == isRemote)
+    }
+
+    /// Catches a command under sudo that is taken for local, since sudo gave it another environment; and a hint that is
+    /// taken from whatever else started it.
+    @Test(arguments: [("sudo\n", true), ("sudoedit\n", false), ("bash\n", false), ("", false)])
+    func environmentOfSudo(program: String, isRemote: Bool) throws {
+        let machine = Machine()
+        try machine.put("/proc/self/environ", "HOME=/root\0")
+        try machine.put("/proc/self/status", "Name:\tsignet\nPid:\t78\nPPid:\t77\nTracerPid:\t0\n")
+        try machine.put("/proc/77/comm", program)
+        try machine.put("/proc/77/environ", "SSH_TTY=/dev/pts/0\0")
+        let root = Array(machine.root.utf8)
+        func facts(behindSudo: Bool) -> CallerFacts {
+            CallerFacts.read(remoteHost: nil, service: [], realUID: 1000, root: root, behindSudo: behindSudo)
+        }
+        #expect(facts(behindSudo: true).isRemote == isRemote)
+        #expect(facts(behindSudo: true).placeClosure == (isRemote ? .remote : nil))
+        #expect(!facts(behindSudo: false).isRemote)
     }
 
     /// Catches an environment blown up until what it says is no longer read.

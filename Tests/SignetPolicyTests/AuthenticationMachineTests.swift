@@ -338,6 +338,8 @@ import Testing
         let gone = run(machine, [begin, .answered, .charged, .troubled(.enclaveGone)])
         #expect(
             gone == AuthenticationStep(notices: [.troubled(.enclaveGone)], action: .end(.refused(.recordUnusable))))
+        let purged = run(machine, [begin, .answered, .charged, .recordsGone])
+        #expect(purged == AuthenticationStep(notices: [.recordsGone], action: .end(.refused(.pinNotSet))))
         let field = Machine(pinAllowed: true, fingerTries: 3, terminal: true, field: true)
         #expect(run(field, [begin])?.action == .openField)
         #expect(run(field, [begin, .fieldOpened])?.action == .openReader)

@@ -120,7 +120,8 @@ enum AdministratorLedger {
         case .unavailable:
             Failure(
                 .busy, "the store or the clock cannot be used now", hint: "try again, or see \"sudo signet doctor\"")
-        case .full, .readOnly, .changedMeanwhile, .troubled, .locked, .indexUnusable: Failure(failure, target)
+        case .notSetUp, .full, .readOnly, .changedMeanwhile, .troubled, .locked, .indexUnusable:
+            Failure(failure, target)
         }
     }
 }

@@ -83,7 +83,10 @@ extension UserStatus {
         case .faulty:
             Failure(
                 .stateDamaged, "\(target.label): \(record.words)",
-                hint: attention.first.map { "mend it with \"\($0.command(for: target.argument))\"" })
+                hint: attention.first.map { first in
+                    first.command(for: target.argument).map { "mend it with \"\($0)\"" }
+                        ?? first.remedy(for: target.argument)
+                })
         }
     }
 }

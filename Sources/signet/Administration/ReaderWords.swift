@@ -154,14 +154,20 @@ extension ReaderConcern {
 }
 
 extension ReaderDistrust {
-    /// What an administrator may do about it.
+    /// What a person, or else an administrator, may do about it.
     var remedy: String {
         let path = Output.text(ConfigurationLoader.standardPath)
         switch self {
-        case .outside: return "unplug it, or write \"readers = any\" into \(path), see signet.conf(5)"
-        case .unplaced: return "use another reader, or write \"readers = any\" into \(path), see signet.conf(5)"
+        case .outside:
+            return "use a reader that is built in, or let an administrator write \"readers = any\" into \(path), see "
+                + "signet.conf(5)"
+        case .unplaced:
+            return "use another reader, or let an administrator write \"readers = any\" into \(path), see "
+                + "signet.conf(5)"
         case .moved: return "sudo signet activate"
-        case .chip: return "use another reader, or write \"match_on_chip = allow\" into \(path), see signet.conf(5)"
+        case .chip:
+            return "use another reader, or let an administrator write \"match_on_chip = allow\" into \(path), see "
+                + "signet.conf(5)"
         case .virtual: return "connect a real reader"
         }
     }

@@ -56,7 +56,9 @@ struct GonePrint: Equatable {
 
     /// How it is cleaned up.
     var remedy: String {
-        let deletion = GonePrints.remedy(finger.map { [$0] } ?? [], " --user \(ShellWord.quoted(Array(user.utf8)))")
+        let option = " --user \(ShellWord.quoted(Array(user.utf8)))"
+        var deletion = GonePrints.remedy(finger.map { [$0] } ?? [], option)
+        if finger == nil { deletion += ", by a name from \"sudo signet list\(option)\"" }
         return switch keeper {
         case .signet: deletion
         case .fprintd: GonePrints.remedyOfFprintd

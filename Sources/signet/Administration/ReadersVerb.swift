@@ -159,7 +159,7 @@ struct ReadersReportAnswer: Encodable, Equatable {
         let owner: String
         /// Null where the print does not say.
         let finger: String?
-        /// Null where no command of Signet's deletes it.
+        /// Null where no command of Signet's deletes it, or where nobody knows by what name.
         let command: String?
         /// The same, or in words what to do.
         let remedy: String
@@ -193,8 +193,8 @@ struct ReadersReportAnswer: Encodable, Equatable {
                 missingPrints: report.prints.missing,
                 gonePrints: report.prints.gone.map {
                     Gone(
-                        owner: $0.user, finger: $0.finger?.name, command: $0.keeper == .signet ? $0.remedy : nil,
-                        remedy: $0.remedy)
+                        owner: $0.user, finger: $0.finger?.name,
+                        command: $0.keeper == .signet && $0.finger != nil ? $0.remedy : nil, remedy: $0.remedy)
                 },
                 concern: report.concern.code,
                 warning: report.concern.isWarning, text: report.concern.words)

@@ -7,7 +7,10 @@ internal import SignetPolicy
 struct NeedAnswer: Encodable, Equatable {
     let what: String
     let text: String
-    let command: String
+    /// The command that mends it, to be run as it is; null where there is none, or where it depends.
+    let command: String?
+    /// The same, or in words what to do.
+    let remedy: String
 }
 
 /// One reader.
@@ -198,14 +201,16 @@ struct StatusAnswer: Encodable, Equatable {
     /// What needs somebody, with the command that mends it.
     static func needs(_ status: UserStatus, isOrphan: Bool) -> [NeedAnswer] {
         if isOrphan {
+            let command = "sudo signet user purge --user \(status.argument)"
             return [
                 NeedAnswer(
-                    what: "orphan", text: "no account has this uid any more",
-                    command: "sudo signet user purge --user \(status.argument)")
+                    what: "orphan", text: "no account has this uid any more", command: command, remedy: command)
             ]
         }
         return status.attention.map { attention in
-            NeedAnswer(what: attention.code, text: attention.words, command: attention.command(for: status.argument))
+            NeedAnswer(
+                what: attention.code, text: attention.words, command: attention.command(for: status.argument),
+                remedy: attention.remedy(for: status.argument))
         }
     }
 }

@@ -40,11 +40,11 @@ enum StatusText {
         var text = ""
         for need in StatusAnswer.needs(status, isOrphan: isOrphan) {
             let line = "\(status.label): \(need.text)"
-            let whole = "\(line) → \(need.command)"
+            let whole = "\(line) → \(need.remedy)"
             text +=
                 whole.count <= width
                 ? whole + "\n"
-                : Sheet.hanging("", line, width: width) + Sheet.remedy(need.command, indent: 2, width: width)
+                : Sheet.hanging("", line, width: width) + Sheet.remedy(need.remedy, indent: 2, width: width)
         }
         return text
     }

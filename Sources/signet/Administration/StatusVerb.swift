@@ -62,7 +62,10 @@ struct StatusVerb {
         for owner in owners {
             var isOrphan = false
             if case .orphan = owner { isOrphan = true }
-            statuses.append((round.status(of: TargetUser(owner)), isOrphan))
+            let status = round.status(of: TargetUser(owner))
+            // An emptied folder, which stays where somebody's lock was taken beside a purge: nothing is kept there.
+            if status.record == .notSetUp { continue }
+            statuses.append((status, isOrphan))
         }
         invocation.answer(
             AllStatusAnswer(

@@ -191,6 +191,7 @@ extension Attention {
         case .notApproved: "not_approved"
         case .readerMoved: "reader_moved"
         case .readerExchanged: "reader_exchanged"
+        case .readerRefused: "reader_refused"
         case .fprintdUnusable(let fault): "fprintd_\(fault.code)"
         case .fingerLockedOut: "finger_locked_out"
         case .pinSetByAdministrator: "pin_set_by_administrator"
@@ -217,6 +218,7 @@ extension Attention {
             "\(count) foreign \(count == 1 ? "print" : "prints") came into the reader's memory since the last activation"
         case .notApproved: "the fingerprints are not activated with the PIN"
         case .readerMoved: ReaderDistrust.moved.words
+        case .readerRefused(let distrust): "no finger is asked for: \(distrust.words)"
         case .readerExchanged: "another reader is there than the one that the fingers are enrolled with"
         case .fprintdUnusable(let fault): "the fingerprints that fprintd keeps are \(fault.words); the PIN still works"
         case .fingerLockedOut(let failures): "fingerprints are off after \(failures) failed tries"
@@ -238,8 +240,24 @@ extension Attention {
         }
     }
 
-    /// The command that mends it; `user` is the name as a shell's word.
-    func command(for user: String) -> String {
+    /// What to do about it: the command, and the rest in words; `user` is the name as a shell's word.
+    func remedy(for user: String) -> String {
+        [command(for: user), advice(for: user)].compactMap { $0 }.joined(separator: "; ")
+    }
+
+    /// What no command does alone, or which other one may be the right one; nil where the command is all.
+    private func advice(for user: String) -> String? {
+        switch self {
+        case .recordFaulty(_, .newer): "install the later version of Signet again"
+        case .readerExchanged: "plug that one in, or enrol on this one: sudo signet enroll --user \(user)"
+        case .readerRefused(let distrust): distrust.remedy
+        case .printsGone: "where none is gone, sudo signet activate --user \(user)"
+        default: nil
+        }
+    }
+
+    /// The command that mends it, to be pasted as it is; nil where there is none, or where it depends.
+    func command(for user: String) -> String? {
         switch self {
         case .recordFaulty(.store, .enclaveForeign): "sudo signet enclave forget"
         case .recordFaulty(.store, .enclaveRequired): "sudo signet enclave migrate --to tpm"
@@ -248,18 +266,17 @@ extension Attention {
             "sudo signet enclave accept --user \(user)"
         case .recordFaulty(_, .unsafe), .recordFaulty(_, .keyLost), .recordFaulty(.store, _), .recordFaulty(.values, _):
             "sudo signet doctor"
-        case .recordFaulty(_, .newer): "install the later version again"
+        case .recordFaulty(_, .newer), .readerExchanged, .readerRefused: nil
         case .recordFaulty(.prints, _): "sudo signet delete --all --user \(user)"
         case .recordFaulty(.identity, .missing): "sudo signet pin set --user \(user)"
         case .recordFaulty: "sudo signet user purge --yes --user \(user)"
         // Right for one person under two names only: whoever made the records keeps the PIN. So the words name the other way.
         case .renamed: "sudo signet user adopt --user \(user)"
         case .notSetUp: "sudo signet pin set --user \(user)"
-        case .readerExchanged: "plug that one in, or enrol on this one: sudo signet enroll --user \(user)"
         case .fprintdUnusable: "sudo signet doctor"
         case .pinDisabled: "sudo signet lockout reset --pin --user \(user)"
         // Nobody looked at the reader for this: `readers` does, and names the command where a print is really gone.
-        case .printsGone: "sudo signet readers --user \(user); where none is gone, sudo signet activate --user \(user)"
+        case .printsGone: "sudo signet readers --user \(user)"
         case .enrollmentChanged, .foreignPrints, .notApproved, .readerMoved: "sudo signet activate --user \(user)"
         case .fingerLockedOut: "sudo signet verify --user \(user)"
         case .pinSetByAdministrator: "sudo signet pin change --user \(user)"

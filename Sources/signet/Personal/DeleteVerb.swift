@@ -3,6 +3,8 @@ internal import SignetPolicy
 
 extension Option {
     fileprivate static let all = Option("--all", "every finger")
+    fileprivate static let reader = Option(
+        "--reader", value: "R", "only from this reader: its driver, or DRIVER:DEVICE, as \"list\" shows it")
     fileprivate static let yes = Option("--yes", "from every reader, where the finger is on several")
     fileprivate static let leftovers = Option("--leftovers", "what cut deletions left in readers' memories")
 }
@@ -11,9 +13,10 @@ extension Command {
     /// `signet delete`.
     static let delete = Command(
         "delete", "delete a finger", operands: "FINGER|--all|--leftovers", operandLimit: 2,
-        options: [.all, .yes, .leftovers, .user, .json],
+        options: [.all, .reader, .yes, .leftovers, .user, .json],
         details: """
-            Deletes it from this machine and from the reader's memory. Your PIN keeps the other fingers switched on; where \
+            Deletes it from this machine and from the reader's memory. Where it is enrolled on several readers, name one \
+            with --reader, which need not be plugged in, or all of them with --yes. Your PIN keeps the other fingers switched on; where \
             an administrator goes on without it, they are off until the user runs "sudo signet activate". With --leftovers \
             it deletes from readers' memories what earlier deletions and enrolments left there that were cut off, of all \
             users; nothing of it matches for anybody here. Prints that Signet neither put there nor imported stay.
@@ -29,9 +32,10 @@ extension Command {
         case (false, true): throw Failure(.usage, "which finger?", hint: "name it, or see \"sudo signet list\"")
         }
         let fromEveryReader = invocation.has(.yes)
+        let reader = invocation.value(of: .reader).map { ReaderName(argument: $0) }
         var task = try PersonalTask(invocation, asking: .user)
         let deleted = try task.run { (tasks, screen) throws(ManagementRefusal) in
-            try tasks.delete(selection, fromEveryReader: fromEveryReader, on: &screen)
+            try tasks.delete(selection, onlyOn: reader, fromEveryReader: fromEveryReader, on: &screen)
         }
         let left = task.tasks.ledger.leftoverCount()
         invocation.answer(
@@ -40,6 +44,15 @@ extension Command {
         // A signal that came meanwhile acts here, where all is told.
         _ = consume task
         return .yes
+    }
+}
+
+extension ReaderName {
+    /// "elanmoc", or "elanmoc:0".
+    init(argument: String) {
+        let parts = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        self.init(
+            driver: Array((parts.first ?? "").utf8), device: parts.count > 1 ? Array(parts[1].utf8) : nil)
     }
 }
 

@@ -1,15 +1,26 @@
 internal import SignetEngine
 internal import SignetPlatform
 internal import SignetPolicy
+internal import SignetRecords
 
 extension PersonalTask {
     /// A reader's memory that has no room left: what fills it, and who can make room.
     ///
     /// Opens the reader once more.
-    func memoryIsFull() -> Failure {
-        guard case .present(let found) = AdministratorLedger.readers(configuration) else { return .full(of: nil) }
+    mutating func memoryIsFull() -> Failure {
+        let own = fingersInMemory()
+        guard case .present(let found) = AdministratorLedger.readers(configuration) else {
+            return .full(of: nil, own: own, target)
+        }
         let full = FullMemory.reader(among: found, opened: tasks.sensor.lastOpened)
-        return .full(of: ReadersSurvey(configuration, for: target).look(at: full.map { [$0] } ?? []).first?.prints)
+        let report = ReadersSurvey(configuration, for: target).look(at: full.map { [$0] } ?? []).first
+        return .full(of: report?.prints, own: own, target)
+    }
+
+    /// The user's fingers in the memory of the reader that was open.
+    private mutating func fingersInMemory() -> [Finger] {
+        guard let set = tasks.ledger.readablePrints() else { return [] }
+        return set.entries.filter { $0.onReader && $0.reader == tasks.sensor.lastOpened }.map(\.finger)
     }
 }
 
@@ -20,18 +31,38 @@ enum FullMemory {
     }
 }
 
+/// Fingers of which one is to go, where it is the person who knows which.
+enum FingerChoice {
+    /// The command where there is one finger; of several, a command that nobody can run as it stands, and their names.
+    static func deletion(of fingers: [Finger], _ target: TargetUser) -> String {
+        if fingers.count == 1, let only = fingers.first {
+            return "\"sudo signet delete \(only.argument)\(target.option)\""
+        }
+        let names =
+            fingers.isEmpty
+            ? "see \"sudo signet list\(target.option)\"" : fingers.map(\.argument).joined(separator: ", ")
+        return "\"sudo signet delete …\(target.option)\" (\(names))"
+    }
+}
+
 extension Failure {
     /// A full memory; nil where nobody knows what fills it.
-    static func full(of prints: ReaderPrints?) -> Failure {
+    ///
+    /// `own` are the user's fingers in it.
+    static func full(of prints: ReaderPrints?, own: [Finger], _ target: TargetUser) -> Failure {
         let full = "the reader's memory is full"
+        let whose = target.byAdministrator ? "\(target.text)'s" : "yours"
+        let deletion = "delete one of \(whose) with \(FingerChoice.deletion(of: own, target))"
         guard let prints, prints.words != ReaderPrints().words else {
-            return Failure(.readerNotAvailable, full, hint: "delete a finger with \"sudo signet delete FINGER\"")
+            return Failure(
+                .readerNotAvailable, full,
+                hint: own.isEmpty ? "see what is in it with \"sudo signet readers\(target.option)\"" : deletion)
         }
         let hint =
             if (prints.leftOver ?? 0) > 0 {
                 "delete what is left over with \"\(Leftovers.remedy)\""
             } else if (prints.yours ?? 0) > 0 {
-                "delete a finger of yours with \"sudo signet delete FINGER\""
+                deletion
             } else if prints.others > 0 {
                 "somebody else has to delete one of theirs: see \"sudo signet status --all\""
             } else {

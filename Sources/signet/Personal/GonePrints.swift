@@ -5,9 +5,11 @@ enum GonePrints {
     /// Where fprintd keeps what is enrolled, its own programs change it.
     static let remedyOfFprintd = "delete it in the settings of GNOME or KDE, or with fprintd-delete"
 
-    /// The command for the first of them; `option` is the rest of it.
+    /// The command for the first of them, with `option` as the rest of it.
+    ///
+    /// Without any it is one that nobody can run as it stands.
     static func remedy(_ fingers: [Finger], _ option: String) -> String {
-        "sudo signet delete \(fingers.first?.argument ?? "FINGER")\(option)"
+        "sudo signet delete \(fingers.first?.argument ?? "…")\(option)"
     }
 
     /// Sentences behind what a task says; nothing where none is gone.

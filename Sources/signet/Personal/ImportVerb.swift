@@ -76,7 +76,7 @@ struct ImportAnswer: Encodable, Equatable {
     /// Files and folders that are not as fprintd writes them.
     let leftOut: Int
     let fingers: Int
-    /// Whether the imported fingers count from now on.
+    /// Whether the imported fingers count from now on; where none was imported, those that are here.
     let active: Bool
 
     init(_ outcome: Imported, leftOut: Int, _ target: TargetUser) {
@@ -121,8 +121,11 @@ struct ImportAnswer: Encodable, Equatable {
         if outcome.otherReaders > 0 {
             text += "\(counted(outcome.otherReaders)) of another reader: run it again when that one is plugged in.\n"
         }
-        if !outcome.fingers.isEmpty, !outcome.approved {
-            text += "They count after \(target.text) runs \"sudo signet activate\" with the PIN.\n"
+        if !outcome.approved, !outcome.fingers.isEmpty || outcome.known > 0 {
+            text +=
+                target.byAdministrator
+                ? "They count after \(target.text) runs \"sudo signet activate\" with the PIN.\n"
+                : "They are not switched on; do that with \"sudo signet activate\".\n"
         }
         return text
     }

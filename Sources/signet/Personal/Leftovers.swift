@@ -20,7 +20,7 @@ enum Leftovers {
     /// `signet delete --leftovers`.
     static func delete(_ invocation: Invocation) throws(Failure) -> ExitCode {
         guard invocation.operands.isEmpty,
-            !invocation.options.contains(where: { ["--all", "--user"].contains($0.name) })
+            !invocation.options.contains(where: { ["--all", "--user", "--reader"].contains($0.name) })
         else {
             throw Failure(
                 .usage, "--leftovers stands alone: what is left over is nobody's finger any more",
@@ -34,6 +34,8 @@ enum Leftovers {
             try tasks.deleteLeftovers(on: &screen)
         }
         invocation.answer(LeftoversAnswer(outcome), text: text(of: outcome))
+        // As in `delete`.
+        _ = consume task
         return exitCode(of: outcome.left)
     }
 

@@ -54,9 +54,12 @@ struct ListAnswer: Encodable, Equatable {
         if fingers.isEmpty { return "\(target.text) has no enrolled finger.\n" }
         return Output.table(
             fingers.map { finger in
-                [
+                // The device, too, where two readers of one driver are told apart by it.
+                let isAlone = !fingers.contains { $0.driver == finger.driver && $0.device != finger.device }
+                let reader = isAlone ? finger.driver : "\(finger.driver):\(finger.device)"
+                return [
                     finger.finger, Output.day(finger.enrolledAt), finger.active ? "on" : "off",
-                    finger.onReader ? "\(finger.driver), in the reader" : finger.driver,
+                    finger.onReader ? "\(reader), in the reader" : reader,
                 ]
             })
     }

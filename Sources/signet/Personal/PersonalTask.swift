@@ -13,6 +13,11 @@ struct PersonalTask: ~Copyable {
     let configuration: Configuration
     var tasks: Tasks
     var screen: TerminalScreen
+    /// The command that goes on where the task ends after it has set the PIN; nil where nothing is left to do then.
+    var next: String? {
+        get { screen.next }
+        set { screen.next = newValue }
+    }
 
     /// Who is asked for secrets.
     enum Asking {
@@ -73,6 +78,12 @@ struct PersonalTask: ~Copyable {
 
     /// The words of a refusal; the screen ends first, for they must not go away with it.
     mutating func failure(_ refusal: ManagementRefusal) -> Failure {
+        let failure = words(of: refusal)
+        // Of what was cancelled the screen has told it, before a signal could end the program.
+        return tasks.pinWasSet && refusal != .cancelled ? failure.afterPIN(next: next) : failure
+    }
+
+    mutating func words(of refusal: ManagementRefusal) -> Failure {
         screen.end()
         // A stop acts here.
         if refusal == .cancelled, Resumption.happened { return .stopped }
@@ -86,5 +97,14 @@ struct PersonalTask: ~Copyable {
 
 extension Failure {
     /// The program was stopped while a finger was awaited.
-    static var stopped: Failure { Failure(.cancelled, "stopping it cancelled it", hint: "run it again") }
+    static var stopped: Failure { Failure(.cancelled, "stopping it cancelled it", hint: again) }
+
+    static let again = "run it again"
+
+    /// The same where the task had set the PIN before: that stays, and `next` is the command that goes on.
+    func afterPIN(next: String?) -> Failure {
+        let way = next.map { "; go on with \"\($0)\"" } ?? ""
+        let known = hint == nil || hint == Failure.again ? "" : hint.map { "\($0); " } ?? ""
+        return Failure(exit, message, hint: "\(known)your PIN is set\(way)")
+    }
 }

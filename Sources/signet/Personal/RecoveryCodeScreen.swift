@@ -124,12 +124,16 @@ enum RecoveryCodeText {
     }
 
     /// What is said after it was covered; nil where the person has said that it is written down.
-    static func afterwards(_ ending: Exposure.Ending) -> String? {
+    ///
+    /// `next` is the command that goes on where the signal that covered it ends a task which has set the PIN.
+    static func afterwards(_ ending: Exposure.Ending, next: String? = nil) -> String? {
         let anew = "If you have not written it down, make a new one with \"sudo signet recovery-code new\"."
         switch ending {
         case .key: return nil
         case .time: return "The time is over, and your recovery code is covered. " + anew
-        case .interrupted: return "Your recovery code is covered. " + anew
+        case .interrupted:
+            let way = next.map { " Your PIN is set; where this ends here, go on with \"\($0)\"." } ?? ""
+            return "Your recovery code is covered. " + anew + way
         }
     }
 }

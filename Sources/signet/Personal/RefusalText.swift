@@ -10,16 +10,17 @@ extension Failure {
         switch refusal {
         case .pinNotSet: self = .pinNotSet(target)
         case .pinAlreadySet:
-            self.init(.no, "\(whose) PIN is set already", hint: "change it with \"sudo signet pin change\"")
+            self.init(.no, "\(whose) PIN is set already", hint: "change it with \"sudo signet pin change\(option)\"")
         case .wrongPIN:
             self.init(
-                .no, "the PIN was wrong", hint: "a forgotten PIN is replaced with \"sudo signet recovery-code use\"")
+                .no, "the PIN was wrong",
+                hint: "a forgotten PIN is replaced with \"sudo signet recovery-code use\(option)\"")
         case .pinLockout(let lockout): self.init(lockout, "PIN", target)
         case .recoveryCodeLockout(let lockout): self.init(lockout, "recovery code", target)
         case .noRecoveryCode:
             self.init(
                 .no, "there is no recovery code for \(target.text)",
-                hint: "make one with \"sudo signet recovery-code new\" while the PIN works")
+                hint: "make one with \"sudo signet recovery-code new\(option)\" while the PIN works")
         case .wrongRecoveryCode:
             self.init(.no, "the recovery code was wrong", hint: "it has 26 letters and digits; dashes do not matter")
         case .newPINRefused:
@@ -28,14 +29,14 @@ extension Failure {
         case .nowhereToShow:
             self.init(.no, "there is no terminal to show the recovery code on", hint: "run it in a terminal")
         case .cancelled, .declined: self.init(.cancelled, "")
-        case .timedOut: self.init(.no, "nobody answered in time", hint: "run it again")
+        case .timedOut: self.init(.no, "nobody answered in time", hint: Failure.again)
         case .nobodyToAsk:
             self.init(.no, "the terminal could not be read", hint: "run it in the foreground of a terminal")
         case .ledger(let failure): self.init(failure, target)
         case .reader(let problem): self.init(problem)
         case .readerNotTrusted(let distrust): self.init(distrust)
         case .activateFirst(.readerNotTrusted(let distrust)):
-            self.init(.no, distrust.words, hint: "approve it there with \"sudo signet activate\"")
+            self.init(.no, distrust.words, hint: "approve it there with \"sudo signet activate\(option)\"")
         case .activateFirst(.printsUnusable):
             self.init(
                 .stateDamaged, "\(whose) fingerprints cannot be read",
@@ -53,7 +54,7 @@ extension Failure {
         case .activateFirst(let closure):
             self.init(
                 .no, "\(whose) fingerprints \(closure.isChange ? "were changed" : "are not switched on")",
-                hint: "look at them with \"sudo signet list\", then run \"sudo signet activate\"")
+                hint: "look at them with \"sudo signet list\(option)\", then run \"sudo signet activate\(option)\"")
         case .biometryLockout:
             self.init(
                 .lockedOut, "fingerprint is off after too many failed tries",
@@ -69,9 +70,12 @@ extension Failure {
         case .duplicate(of: nil):
             self = .known(leftOver: 0, byFprintd: 0, target)
         case .tooManyPrints:
-            self.init(.no, "no more fingers can be enrolled", hint: "delete one with \"sudo signet delete FINGER\"")
+            self.init(
+                .no, "no more fingers can be enrolled", hint: "delete one with \(FingerChoice.deletion(of: [], target))"
+            )
         case .notConfirmed:
-            self.init(.no, "the touch was not recognised, and nothing was changed", hint: "run it again")
+            self.init(
+                .no, "the touch was not recognised or did not come, and no finger was changed", hint: Failure.again)
         case .notEnrolled:
             self.init(
                 .no, "\(target.text) has no enrolled finger", hint: "enrol one with \"sudo signet enroll\(option)\"")
@@ -79,16 +83,24 @@ extension Failure {
             self.init(
                 .no, "\(whose) \(finger.name) is not enrolled", hint: "see \"sudo signet list\(option)\"")
         case .onSeveralReaders(let finger, let readers):
+            let delete = "sudo signet delete \(finger.argument)"
             self.init(
                 .no,
                 "\(whose) \(finger.name) is enrolled on \(readers.count) readers: "
                     + readers.map(\.shortName).joined(separator: ", "),
-                hint: "to delete it from each of them: \"sudo signet delete \(finger.argument) --yes\(option)\"")
+                hint: "to delete it from one: "
+                    + readers.map { "\"\(delete) --reader \($0.argument(among: readers))\(option)\"" }
+                    .joined(separator: " or ") + "; from each of them: \"\(delete) --yes\(option)\"")
+        case .notOnThatReader(let finger, let readers):
+            self.init(
+                .no, "\(whose) \(finger?.name ?? "finger") is not enrolled on that reader",
+                hint: "name one that has it: "
+                    + readers.map { "\"--reader \($0.argument(among: readers))\"" }.joined(separator: " or "))
         case .printsKeptElsewhere:
             self.init(
                 .no, "\(whose) fingerprints are kept by fprintd on this machine",
                 hint: "change them in the settings of GNOME or KDE, or with fprintd-enroll and fprintd-delete, "
-                    + "then run \"sudo signet activate\"")
+                    + "then run \"sudo signet activate\(option)\"")
         case .nothingToImport:
             self.init(
                 .no, "fprintd keeps no fingerprint of \(target.text) that can be imported",
@@ -136,6 +148,7 @@ extension Failure {
             self.init(
                 .stateDamaged, "signet's record for \(target.text) is damaged",
                 hint: "see what is wrong with \"sudo signet doctor\"")
+        case .notSetUp: self = .pinNotSet(target)
         case .indexUnusable(let fault): self = .indexUnusable(fault)
         case .troubled(.rolledBack):
             self.init(
@@ -198,7 +211,7 @@ extension Failure {
             switch problem {
             case .noReader: "plug it in, or see what is there with \"sudo signet readers\""
             case .busy: "end the program that uses it, and try again"
-            case .storageFull: "delete a finger with \"sudo signet delete FINGER\""
+            case .storageFull: "see what is in it with \"sudo signet readers\""
             case .helperFailed: "see what is wrong with \"sudo signet doctor\""
             default: "try again, or see \"sudo signet readers\""
             }
@@ -209,6 +222,12 @@ extension Failure {
 extension ReaderIdentity {
     /// "elanmoc 0": for a reader that need not be there.
     fileprivate var shortName: String { "\(Output.text(driver)) \(Output.text(device))" }
+
+    /// The value of `--reader`, as a shell's word: the driver, and the device where another reader has the same driver.
+    fileprivate func argument(among readers: [ReaderIdentity]) -> String {
+        let isAlone = !readers.contains { $0.driver == driver && $0.device != device }
+        return ShellWord.quoted(isAlone ? driver : driver + Array(":".utf8) + device)
+    }
 }
 
 extension ReaderProblem {

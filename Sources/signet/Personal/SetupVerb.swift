@@ -12,6 +12,7 @@ extension Command {
             """
     ) { (invocation) throws(Failure) in
         var task = try PersonalTask(invocation, creating: true)
+        task.next = "sudo signet enroll"
         let target = task.target
         let hasPIN = try task.hasPIN()
         if hasPIN, try task.countPrints() > 0 {
@@ -75,7 +76,7 @@ extension PersonalTask {
         case .pinAlone(let refusal):
             invocation.answer(
                 SetupAnswer(user: target.text, pin: true, finger: false, reason: refusal.readerCode),
-                text: SetupAnswer.text(pinAlone: failure(refusal)))
+                text: SetupAnswer.text(pinAlone: words(of: refusal)))
         }
     }
 }

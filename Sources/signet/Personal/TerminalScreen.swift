@@ -18,6 +18,8 @@ struct TerminalScreen: ManagementScreen, ~Copyable {
     private var enrollment: AlternateScreen?
     /// The stages that the bar shows; nil where the cursor stands in no bar.
     private var bar: (done: Int, total: Int)?
+    /// The command that goes on where the task ends after it has set the PIN; nil where nothing is left to do then.
+    var next: String?
     /// Signals while prints are deleted: they act when this screen goes away.
     private var deletion = HeldSignals()
 
@@ -72,7 +74,9 @@ struct TerminalScreen: ManagementScreen, ~Copyable {
 
     mutating func cancelled(pinWasSet: Bool) {
         let stood = cover()
-        let sentence = pinWasSet ? "Your PIN is set; nothing else was changed.\n" : "Nothing was changed.\n"
+        var sentence = pinWasSet ? "Your PIN is set; nothing else was changed." : "Nothing was changed."
+        if pinWasSet, let next { sentence += " Go on with \"\(next)\"." }
+        sentence = RecoveryCodeText.wrapped(sentence, width) + "\n"
         // Where lines stand, the cursor may stand behind one, or behind the ^C that the terminal shows.
         write(stood ? sentence : "\n" + sentence)
     }
@@ -81,7 +85,7 @@ struct TerminalScreen: ManagementScreen, ~Copyable {
         guard canShowRecoveryCode else { return }
         if movesCursor, let screen = AlternateScreen(path: path, .heard) {
             var shown = RecoveryCodeScreen(on: screen)
-            if let sentence = RecoveryCodeText.afterwards(shown.show(recoveryCode, exposure)) {
+            if let sentence = RecoveryCodeText.afterwards(shown.show(recoveryCode, exposure), next: next) {
                 write(RecoveryCodeText.wrapped(sentence, width) + "\n")
             }
             // A signal that covered it acts here, where nothing is left to put back.

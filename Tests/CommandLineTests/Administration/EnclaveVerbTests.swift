@@ -112,7 +112,7 @@ struct EnclaveVerbTests {
 
     // Would catch: a remedy that deletes what an administrator could accept, or that leads in circles.
     @Test func `older and foreign records have their own way out`() {
-        func command(_ kind: RecordKind, _ fault: RecordFault) -> String {
+        func command(_ kind: RecordKind, _ fault: RecordFault) -> String? {
             Attention.recordFaulty(kind, fault).command(for: "alice")
         }
         #expect(command(.attempts, .rolledBack) == "sudo signet enclave accept --user alice")

@@ -45,13 +45,19 @@ struct ReadersTests {
 
     // Would catch: a full memory with the wrong numbers, or advice to delete what is not one's own.
     @Test func `a full memory is told with whose prints fill it`() {
-        let mine = Failure.full(of: ReaderPrints(yours: 2, others: 1, foreign: 3))
+        let alice = TargetUser(uid: 1000, name: Array("alice".utf8), byAdministrator: false, caller: .person)
+        let fingers = Array(Finger.all.prefix(2))
+        func full(_ prints: ReaderPrints?, _ own: [Finger] = []) -> Failure { .full(of: prints, own: own, alice) }
+        let mine = full(ReaderPrints(yours: 2, others: 1, foreign: 3), fingers)
         #expect(mine.message == "the reader's memory is full: 2 yours, 1 another user's, 3 foreign")
-        #expect(mine.hint?.contains("signet delete FINGER") == true)
-        #expect(Failure.full(of: ReaderPrints(yours: 0, others: 1)).hint?.contains("signet status --all") == true)
-        #expect(Failure.full(of: ReaderPrints(yours: 0, foreign: 9)).hint?.contains("no foreign print") == true)
-        #expect(Failure.full(of: nil).message == "the reader's memory is full")
-        #expect(Failure.full(of: ReaderPrints(yours: 0, foreign: nil)).message == "the reader's memory is full")
+        // The person knows which; a command that can be pasted would take that choice away.
+        #expect(mine.hint?.hasSuffix("\"sudo signet delete …\" (left-thumb, left-index)") == true, "\(mine)")
+        #expect(full(ReaderPrints(yours: 1), [fingers[0]]).hint?.hasSuffix("\"sudo signet delete left-thumb\"") == true)
+        #expect(full(ReaderPrints(yours: 0, others: 1)).hint?.contains("signet status --all") == true)
+        #expect(full(ReaderPrints(yours: 0, foreign: 9)).hint?.contains("no foreign print") == true)
+        #expect(full(nil).message == "the reader's memory is full" && full(nil).hint?.contains("readers") == true)
+        #expect(full(nil, [fingers[0]]).hint?.hasSuffix("delete left-thumb\"") == true)
+        #expect(full(ReaderPrints(yours: 0, foreign: nil)).message == "the reader's memory is full")
     }
 
     // Would catch: another reader's memory that is told as the full one.

@@ -92,9 +92,10 @@ struct StatusOutputTests {
         let gone = Attention.printsGone(1, Finger(number: 7))
         #expect(gone.words == "the fingerprints were changed, or the right index is gone from the reader's memory")
         // An older record that was put in place and taken away again looks the same: nothing good must be deleted for it.
-        #expect(!gone.command(for: "alice").contains("delete"))
-        #expect(gone.command(for: "alice").hasPrefix("sudo signet readers --user alice; "))
-        #expect(gone.command(for: "alice").hasSuffix("sudo signet activate --user alice"))
+        #expect(!gone.remedy(for: "alice").contains("delete"))
+        #expect(gone.command(for: "alice") == "sudo signet readers --user alice")
+        #expect(gone.remedy(for: "alice").hasPrefix("sudo signet readers --user alice; "))
+        #expect(gone.remedy(for: "alice").hasSuffix("sudo signet activate --user alice"))
         let several = Attention.printsGone(2, nil)
         #expect(several.words == "the fingerprints were changed, or 2 are gone from the reader's memory")
         let change = EnrollmentChange(added: 0, removed: 1, gone: 1)

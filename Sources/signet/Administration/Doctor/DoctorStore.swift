@@ -156,12 +156,12 @@ extension Doctor {
                 .fprintdUnusable:
                 level = .warn
             case .notApproved, .fingerLockedOut, .pinSetByAdministrator, .noRecoveryCode, .pinToBeRenewed,
-                .readerExchanged:
+                .readerExchanged, .readerRefused:
                 level = .note
             case .notSetUp: return nil
             }
             return DoctorLine(
-                level, "user \(status.label)", attention.words, remedy: attention.command(for: status.argument))
+                level, "user \(status.label)", attention.words, remedy: attention.remedy(for: status.argument))
         }
     }
 }

@@ -8,11 +8,11 @@ enum EnclaveText {
     static func page(_ report: EnclaveReport, width: Int) -> String {
         var text = ""
         for need in needs(report) {
-            let whole = "\(need.text) → \(need.command)"
+            let whole = "\(need.text) → \(need.remedy)"
             text +=
                 whole.count <= width
                 ? whole + "\n"
-                : Sheet.hanging("", need.text, width: width) + Sheet.remedy(need.command, indent: 2, width: width)
+                : Sheet.hanging("", need.text, width: width) + Sheet.remedy(need.remedy, indent: 2, width: width)
         }
         if !text.isEmpty { text += "\n" }
         return text + Sheet.facts(rows(report), width: width)
@@ -110,8 +110,15 @@ enum EnclaveText {
     /// What needs somebody, with the command that mends it; the worst first.
     static func needs(_ report: EnclaveReport) -> [NeedAnswer] {
         DoctorEnclave.lines(report).filter { $0.level == .fail || $0.level == .warn }.map { line in
-            NeedAnswer(what: line.level.rawValue, text: line.text, command: line.remedy ?? "sudo signet doctor")
+            let remedy = line.remedy ?? "sudo signet doctor"
+            return NeedAnswer(
+                what: line.level.rawValue, text: line.text, command: isCommand(remedy) ? remedy : nil, remedy: remedy)
         }
+    }
+
+    /// Whether a remedy is one command of Signet's and no more: words follow a comma, a colon, a dash or a bracket.
+    private static func isCommand(_ remedy: String) -> Bool {
+        remedy.hasPrefix("sudo signet ") && !remedy.contains { ",:;–(…".contains($0) }
     }
 
     /// Exact: "10 minutes", "24 hours", "90 seconds".
