@@ -20,6 +20,8 @@ package enum RecordFault: Equatable, Sendable {
     case missing
     /// A file or folder on the way is not root's alone.
     case unsafe
+    /// What lies in its place can be neither replaced nor taken away: an immutable file, a mount point.
+    case stuck
     /// The master key is gone or cannot be used.
     case keyLost
     /// Older than what the counters or the TPM say was written last: put back from a copy.

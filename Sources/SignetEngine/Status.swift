@@ -108,10 +108,10 @@ package enum Attention: Equatable, Sendable {
     case foreignPrints(Int)
     /// Fingers are enrolled, and nobody approved them with the PIN.
     case notApproved
-    /// The reader is at another port than the one that was approved.
-    case readerMoved
-    /// Readers are there, and none of those that the fingers are enrolled with.
-    case readerExchanged
+    /// The reader is not believed where it is until the user activates it there.
+    case readerNotTrusted(ReaderDistrust)
+    /// A reader is there, and none of those that the fingers are enrolled with.
+    case readerExchanged(ReaderExchange)
     /// What fprintd keeps of the user's prints cannot be used.
     case fprintdUnusable(RecordFault)
     case fingerLockedOut(failures: Int)
@@ -134,8 +134,10 @@ package struct UserStatus: Equatable, Sendable {
     package var fingers: [FingerFact] = []
     /// Who keeps the prints.
     package var source = EnrollmentSource.signet
-    /// Whether an approved reader is at another port than it was, and at its own there is none.
-    package var isReaderMoved = false
+    /// Why an approved reader is not believed where it is, where activating it there mends that.
+    package var readerToActivate: ReaderDistrust?
+    /// The reader that is there in the place of those that the fingers are enrolled with.
+    package var readerExchange: ReaderExchange?
     /// Those of the readers at hand that hold an enrolled finger; all of them where none does.
     package var readers: ReaderPresence
     /// nil where the user has none, or the records cannot be read.
@@ -175,8 +177,8 @@ package struct UserStatus: Equatable, Sendable {
         case .printsUnusable: found.append(.recordFaulty(.prints, .damaged))
         default: break
         }
-        if isReaderMoved { found.append(.readerMoved) }
-        if isReaderExchanged { found.append(.readerExchanged) }
+        if let readerToActivate { found.append(.readerNotTrusted(readerToActivate)) }
+        if let readerExchange { found.append(.readerExchanged(readerExchange)) }
         if foreignPrints > 0 { found.append(.foreignPrints(foreignPrints)) }
         if let lockout, lockout.isFingerLockedOut {
             found.append(.fingerLockedOut(failures: lockout.fingerFailures))
@@ -191,12 +193,6 @@ package struct UserStatus: Equatable, Sendable {
 }
 
 extension UserStatus {
-    /// Whether there are readers, and none of those that the fingers are enrolled with: a person would touch in vain.
-    private var isReaderExchanged: Bool {
-        guard case .present(let present) = readers, !present.isEmpty, !fingers.isEmpty else { return false }
-        return !fingers.contains { finger in present.contains { $0.identity == finger.reader } }
-    }
-
     /// The one finger whose print lies in a reader's memory; nil where several do.
     private var onlyFingerOnReaders: Finger? {
         let onReaders = fingers.filter { $0.onReader }
@@ -262,7 +258,12 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
                 finger: entry.finger, reader: entry.reader, onReader: entry.onReader, enrolledAt: entry.enrolledAt)
         }
         status.readers = status.readers.holding(set.readers())
-        status.isReaderMoved = isMoved(identity, status.readers)
+        status.readerToActivate = readerToActivate(identity, set, status.readers)
+        if case .present(let present) = status.readers, !set.holdsPrints(ofAnyOf: present),
+            case .readerExchanged(let exchange) = absence(of: set, among: present)
+        {
+            status.readerExchange = exchange
+        }
         do throws(LedgerFailure) {
             let state = UserState(identity: identity, attempts: attempts)
             let closure = try closure(
@@ -309,20 +310,27 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
                 else { return nil }
                 closure = closure ?? .readerNotTrusted(distrust)
             }
-            return closure ?? .readerNotAvailable(.noReader)
+            if let closure { return closure }
+            return set.holdsPrints(ofAnyOf: present)
+                ? unapproved ?? .readerNotAvailable(.noReader) : absence(of: set, among: present)
         }
     }
 
-    /// Whether one of the approved readers stands at another port, and none at the one that was approved.
-    private func isMoved(_ identity: IdentityRecord, _ readers: ReaderPresence) -> Bool {
-        guard case .present(let present) = readers else { return false }
-        return identity.approvals.contains { approval in
+    /// Why one of the approved readers does not count, where none of those that look like it does and activating helps.
+    private func readerToActivate(
+        _ identity: IdentityRecord, _ set: borrowing EnrollmentSet, _ readers: ReaderPresence
+    ) -> ReaderDistrust? {
+        guard case .present(let present) = readers else { return nil }
+        for approval in identity.approvals {
             let same = present.filter { $0.identity == approval.reader }
-            return !same.isEmpty
-                && same.allSatisfy {
-                    trust.distrust($0.place, approved: approval.place, onChip: $0.storesPrints) == .moved
-                }
+            let liesOnChip = set.liesOnChip(approval.reader)
+            let found = same.map {
+                trust.distrust($0.place, approved: approval.place, onChip: $0.storesPrints || liesOnChip)
+            }
+            if found.contains(nil) { continue }
+            for case .some(let distrust) in found where distrust.isMendedByActivation { return distrust }
         }
+        return nil
     }
 
     private mutating func lastUse(_ last: BootInstant?, now: BootInstant) -> LastUse {

@@ -106,7 +106,8 @@ extension Verdict {
         case .refused(.cancelled): .cancelled
         case .refused(.recordUnusable): .stateDamaged
         case .refused(.fingerPathClosed(.readerNotAvailable(let problem))): problem.exitCode
-        case .refused(.fingerPathClosed(.readerNotTrusted)): .readerNotAvailable
+        case .refused(.fingerPathClosed(.readerNotTrusted)), .refused(.fingerPathClosed(.readerExchanged)):
+            .readerNotAvailable
         case .refused: .no
         }
     }
