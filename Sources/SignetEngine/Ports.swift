@@ -96,6 +96,8 @@ package protocol RecordStore: ~Copyable {
     ///
     /// One that cannot be read is first made anew from all users' records. Nothing is changed where prints are kept elsewhere.
     mutating func changeChipIndex(_ change: (inout ChipIndex) -> Void) throws(StoreError)
+    /// Writes the index once more as it is, where there is one: throws where the next change would find that it cannot.
+    mutating func renewChipIndex() throws(StoreError)
     /// Makes all of the user's entries loose, wherever prints are kept: the records go.
     mutating func loosenChipIndex() throws(StoreError)
     /// Takes these out of the index, wherever prints are kept: they have left the chip.

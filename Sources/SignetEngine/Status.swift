@@ -284,17 +284,19 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         if state.identity.approvals.isEmpty && set.entries.isEmpty { return .notEnrolled }
         var approved: [ReaderIdentity] = []
         var unapproved: FingerClosure?
-        for reader in set.readers() {
-            if let why = try review(state, set, on: reader, presence: nil) {
-                unapproved = unapproved ?? why
-            } else {
-                approved.append(reader)
-            }
-        }
         if set.entries.isEmpty, state.attempts.isBehind(set.generation) { return .notEnrolled }
         if set.entries.isEmpty, let approval = state.identity.approvals.first {
-            unapproved = .enrollmentChanged(
+            return .enrollmentChanged(
                 state.attempts.change ?? EnrollmentChange(from: approval.prints, to: []))
+        }
+        for reader in set.readers(andOf: state.identity.approvals) {
+            guard let why = try review(state, set, on: reader, presence: nil) else {
+                approved.append(reader)
+                continue
+            }
+            // A change on any reader closes the finger path on all of them (rule 5).
+            if case .enrollmentChanged = why { return why }
+            unapproved = unapproved ?? why
         }
         if approved.isEmpty { return unapproved ?? .notApproved }
         if let counters = try countersClose(state.attempts) { return counters }

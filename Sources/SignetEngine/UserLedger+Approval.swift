@@ -200,6 +200,13 @@ extension EnrollmentSet {
         return false
     }
 
+    /// The same, and those that only an approval names: approved prints that are gone altogether leave such a one.
+    borrowing func readers(andOf approvals: [Approval]) -> [ReaderIdentity] {
+        var all = readers()
+        for approval in approvals where !all.contains(approval.reader) { all.append(approval.reader) }
+        return all
+    }
+
     /// Whether one of these readers has any of the user's prints.
     package borrowing func holdsPrints(ofAnyOf present: [ReaderDescription]) -> Bool {
         for entry in entries where present.contains(where: { $0.identity == entry.reader }) { return true }

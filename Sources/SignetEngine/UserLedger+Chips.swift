@@ -103,7 +103,9 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     }
 
     /// Refuses where the index will not take a print that is about to be made in a reader's memory.
-    mutating func requireIndex() throws(LedgerFailure) { try announce { _ in } }
+    mutating func requireIndex() throws(LedgerFailure) {
+        do throws(StoreError) { try store.renewChipIndex() } catch { try passOver(error) }
+    }
 
     private mutating func announce(_ change: (inout ChipIndex) -> Void) throws(LedgerFailure) {
         do throws(StoreError) { try store.changeChipIndex(change) } catch { try passOver(error) }

@@ -288,6 +288,11 @@ final class FakeStore: RecordStore {
         try writing(.changeChips) { disk.chips.change { $0.loosen(allOf: disk.uid) } }
     }
 
+    func renewChipIndex() throws(StoreError) {
+        try disk.chips.requireWritable()
+        try writing(.changeChips) { disk.chips.change { _ in } }
+    }
+
     func forgetLeftovers(_ leftovers: [ChipIndex.Entry]) throws(StoreError) {
         try disk.chips.requireWritable()
         try writing(.changeChips) {

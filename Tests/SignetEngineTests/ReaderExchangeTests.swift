@@ -88,6 +88,52 @@ import Testing
     }
 }
 
+/// What sudo refuses and what status says, where the user has prints on two readers.
+@Suite struct TwoReaderTests {
+    private static let first = Print(finger: 7, reader: .inside, data: [1])
+    private static let second = Print(finger: 2, reader: .outside, data: [2])
+
+    private func machine() throws -> Machine {
+        let machine = Machine()
+        machine.readers = [.of(.inside), .of(.outside)]
+        try machine.setUp(prints: [Self.first, Self.second])
+        return machine
+    }
+
+    /// Catches a status that says "on" because the one reader's prints are as they were, while each prompt refuses them
+    /// for what changed on the other.
+    @Test(arguments: [[first], [first, Print(finger: 2, reader: .outside, data: [3])]])
+    func aChangeOnOneClosesBoth(prints: [Print]) throws {
+        let machine = try machine()
+        let generation = try #require(machine.disk.prints?.generation)
+        machine.disk.prints = Disk.Prints(generation: generation, prints)
+        var ledger = machine.process("status").ledger()
+        let status = ledger.status(
+            uid: 1000, userName: Machine.alice, fingersAllowed: true, readers: .present(machine.readers))
+        guard case .enrollmentChanged = status.fingerClosure else {
+            Issue.record("\(String(describing: status.fingerClosure))")
+            return
+        }
+        let actor = machine.process()
+        #expect(Outcome(actor.authenticate([.right], touches: [.matched(index: 0)])) == .granted(.pin))
+        #expect(actor.person.met == [.prompt(.pin(because: try #require(status.fingerClosure)))])
+    }
+
+    /// Catches a status that says "no reader" of one that is there and waits for its activation, as each prompt says.
+    @Test func theOtherOneWaits() throws {
+        let machine = try machine()
+        machine.disk.identity?.approvals.removeAll { $0.reader == .outside }
+        machine.readers = [.of(.outside)]
+        var ledger = machine.process("status").ledger()
+        let status = ledger.status(
+            uid: 1000, userName: Machine.alice, fingersAllowed: true, readers: .present(machine.readers))
+        #expect(status.fingerClosure == .notApproved && status.readerExchange == nil)
+        let actor = machine.process()
+        #expect(Outcome(actor.authenticate([.enter, .right])) == .granted(.pin))
+        #expect(actor.person.met.last == .prompt(.pin(because: .notApproved)))
+    }
+}
+
 extension Actor {
     /// Runs `signet activate`.
     func activate(_ answers: [Answer], touches: [Touch]) -> Result<Activated, ManagementRefusal> {

@@ -155,6 +155,7 @@ struct ChipIndexFileTests {
         try makeStore(folder)
         var store = try userStore(folder.bytes)
         try store.changeChipIndex { $0.settle(1000, []) }
+        try store.renewChipIndex()
         #expect(!names(in: folder.path).contains("chips"))
         #expect(try store.surveyChipIndex(mending: true).fault == nil)
     }

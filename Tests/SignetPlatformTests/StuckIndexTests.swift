@@ -51,6 +51,8 @@ struct StuckIndexTests {
         let entry = try ChipIndexFileTests.entry(1000, 9)
         #expect(storeError { try store.changeChipIndex { $0.loosen([entry]) } } == .fault(.chips, expected))
         #expect(storeError { try store.loosenChipIndex() } == .fault(.chips, expected))
+        // Known before there is anything to be changed.
+        #expect(storeError { try store.renewChipIndex() } == .fault(.chips, expected))
         #expect((try? read(folder.sub("chips"))) == before)
         // What counts for the PIN is not touched by it.
         try store.lock()

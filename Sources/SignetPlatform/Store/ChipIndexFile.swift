@@ -12,11 +12,20 @@ internal import SignetSecrets
 
 extension UserStore {
     package mutating func changeChipIndex(_ change: (inout ChipIndex) -> Void) throws(StoreError) {
+        try rewriteChipIndex(evenUnchanged: false, change)
+    }
+
+    package mutating func renewChipIndex() throws(StoreError) { try rewriteChipIndex(evenUnchanged: true) { _ in } }
+
+    private mutating func rewriteChipIndex(
+        evenUnchanged: Bool, _ change: (inout ChipIndex) -> Void
+    ) throws(StoreError) {
         // The prints that fprintd keeps are not Signet's to delete, and an entry would say that they are.
         guard elsewhere == nil else { return }
         let lock = try lockIndex()
         var index: ChipIndex
         var present: ChipIndex?
+        var isThere = true
         do throws(StoreError) {
             index = try ChipIndexFile.read(in: root, sealer)
             present = index
@@ -24,10 +33,13 @@ extension UserStore {
             guard error.isMendedByAnew else { throw error }
             index = try scan(beside: ChipIndexFile.salvage(after: error, in: root, sealer)).index
             // Nothing to be known, and nothing is known: there need be no file.
-            if case .fault(_, .missing) = error { present = ChipIndex() }
+            if case .fault(_, .missing) = error {
+                present = ChipIndex()
+                isThere = false
+            }
         }
         change(&index)
-        if index != present { try ChipIndexFile.write(index, in: root, sealer) }
+        if index != present || evenUnchanged && isThere { try ChipIndexFile.write(index, in: root, sealer) }
         // Held until here.
         _ = consume lock
     }
