@@ -66,6 +66,40 @@ import Testing
         }
     }
 
+    /// Catches words that changed, a command that does not help where fprintd keeps the prints, and the name of the reader
+    /// that is not there, at a prompt that anybody may read.
+    @Test func words() {
+        let alice = Array("alice".utf8)
+        func exchange(_ isKeptElsewhere: Bool) -> FingerClosure {
+            .readerExchanged(
+                ReaderExchange(
+                    present: Array("Elan MOC Sensors".utf8), enrolled: Array("goodixmoc".utf8), isSameKind: false,
+                    isKeptElsewhere: isKeptElsewhere))
+        }
+        let fact = "Your fingerprints are for another reader than this one (Elan MOC Sensors)."
+        let outside = "You approved the reader at an outside port, which is not allowed here."
+        let service = Array("signet".utf8)
+        for (closure, prompt, notice) in [
+            (
+                exchange(false), "\(fact) Type your PIN; then run \"sudo signet enroll\": ",
+                "\(fact) Then run \"sudo signet enroll\"."
+            ),
+            (
+                exchange(true),
+                "\(fact) Type your PIN; then enrol in the desktop's settings and run \"sudo signet activate\": ",
+                "\(fact) Then enrol in the desktop's settings and run \"sudo signet activate\"."
+            ),
+            (
+                .readerNotTrusted(.approvedOutside),
+                "\(outside) Type your PIN; then run \"sudo signet activate\": ",
+                "\(outside) Run \"sudo signet activate\"."
+            ),
+        ] {
+            #expect(Prompt.pin(because: closure).text(user: alice, service: service) == prompt)
+            #expect(Notice.fingerPathClosed(closure).text(user: alice) == notice)
+        }
+    }
+
     /// Catches a second one of the same kind that is told as if it were another make, and prints of fprintd's that
     /// Signet is to enrol.
     @Test func ofTheSameKind() throws {

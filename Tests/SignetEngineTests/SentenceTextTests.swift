@@ -6,14 +6,6 @@ import Testing
 private let alice = Array("alice".utf8)
 private let sudo = Array("sudo".utf8)
 
-extension ReaderExchange {
-    fileprivate static func sample(isKeptElsewhere: Bool) -> ReaderExchange {
-        ReaderExchange(
-            present: Array("Elan MOC Sensors".utf8), enrolled: Array("goodixmoc".utf8), isSameKind: false,
-            isKeptElsewhere: isKeptElsewhere)
-    }
-}
-
 @Suite struct PromptTextTests {
     /// Catches a prompt whose words changed: sudo and scripts know "Password: " by its bytes.
     @Test(
@@ -109,21 +101,6 @@ extension ReaderExchange {
             (.pin(because: .pinNeverUsed), "Type your PIN (first use of it): "),
             (.pin(because: .pinRequiredStale), "Type your PIN (first use for some time): "),
             (.pin(because: .readerNotAvailable(.noReader)), "No reader was found. Type your PIN: "),
-            (
-                .pin(because: .readerNotTrusted(.approvedOutside)),
-                "You approved the reader at an outside port, which is not allowed here. Type your PIN; "
-                    + "then run \"sudo signet activate\": "
-            ),
-            (
-                .pin(because: .readerExchanged(.sample(isKeptElsewhere: false))),
-                "Your fingerprints are for another reader than this one (Elan MOC Sensors). Type your PIN; "
-                    + "then run \"sudo signet enroll\": "
-            ),
-            (
-                .pin(because: .readerExchanged(.sample(isKeptElsewhere: true))),
-                "Your fingerprints are for another reader than this one (Elan MOC Sensors). Type your PIN; "
-                    + "then enrol in the desktop's settings and run \"sudo signet activate\": "
-            ),
             (.pin(because: .notTouched), "The reader was not touched in time. Type your PIN: "),
         ] as [(Prompt, String)]) func text(prompt: Prompt, text: String)
     {
@@ -333,15 +310,6 @@ extension ReaderExchange {
                 "The reader is at another port than when you approved it. Run \"sudo signet activate\"."
             ),
             (.readerNotTrusted(.chip), "The reader compares by itself, which is not allowed here."),
-            (
-                .readerNotTrusted(.approvedOutside),
-                "You approved the reader at an outside port, which is not allowed here. Run \"sudo signet activate\"."
-            ),
-            (
-                .readerExchanged(.sample(isKeptElsewhere: false)),
-                "Your fingerprints are for another reader than this one (Elan MOC Sensors). "
-                    + "Then run \"sudo signet enroll\"."
-            ),
             (
                 .foreignPrints(1),
                 "Foreign fingerprints were added to the reader's memory. Run \"sudo signet activate\"."
