@@ -33,7 +33,10 @@ int signet_lock_try(int file) {
 }
 
 void signet_lock_release(int file) {
-    (void)flock(file, LOCK_UN);
+    // Even giving back needs a record of the kernel's, for which it may have no memory (flock(2), ENOLCK); and a lock that we
+    // leave on a file which stays open shuts out everybody, ourselves too.
+    for (int attempt = 0; attempt < 3; attempt++)
+        if (flock(file, LOCK_UN) == 0) break;
     struct flock lock = whole_file();
     lock.l_type = F_UNLCK;
     (void)fcntl(file, F_SETLK, &lock);

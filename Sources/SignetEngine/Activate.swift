@@ -14,6 +14,8 @@ package struct Activated: Equatable, Sendable {
     package var gone: [Finger] = []
     /// How many foreign prints lie in the reader's memory, which the user approved to be there.
     package var foreignPrints = 0
+    /// Whether there may be more of them: of a reader's prints only so many are told (`Approval.othersLimit`).
+    package var foreignPrintsAtLeast = false
 }
 
 extension Management
@@ -28,7 +30,7 @@ where
             let state = try management.state()
             let before = try management.prints()
             if before.entries.isEmpty { return try management.forget(state) }
-            let readers = try management.trustedReaders()
+            let readers = try management.trustedReaders(of: before)
             let key = try management.provePIN()
             let set = try management.prints()
             let waiting = try management.unapproved(set)
@@ -42,7 +44,8 @@ where
             return Activated(
                 reader: session.reader, prints: prints,
                 readersLeft: waiting.count { $0 != session.reader }, gone: gone,
-                foreignPrints: management.ledger.strangers(among: session.others)?.count ?? 0)
+                foreignPrints: management.ledger.strangers(among: session.others)?.count ?? 0,
+                foreignPrintsAtLeast: session.others.count >= Approval.othersLimit)
         }
     }
 

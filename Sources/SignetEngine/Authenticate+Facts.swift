@@ -54,14 +54,9 @@ where
         guard let set = ledger.readablePrints(else: &unreadable) else { return unreadable }
         if state.identity.approvals.isEmpty && set.entries.isEmpty { return .notEnrolled }
         if let counters = try ledger.countersClose(state.attempts) { return ledger.explained(counters, state, set) }
-        // Approved prints that are gone altogether leave a reader that only the approval names.
-        var readers = set.readers()
-        for approval in state.identity.approvals where !readers.contains(approval.reader) {
-            readers.append(approval.reader)
-        }
         var isOpen = false
         var closure: FingerClosure?
-        for reader in readers {
+        for reader in set.readers(andOf: state.identity.approvals) {
             guard let why = try ledger.reviewNow(state, set, on: reader, presence: nil) else {
                 if let distrust = ledger.distrust(
                     state.identity, reader, generation: set.generation, at: nil, onChip: set.liesOnChip(reader))

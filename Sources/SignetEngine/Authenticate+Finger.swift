@@ -77,8 +77,9 @@ where
         if closure == nil, problem == .busy, let holder = sensor.holder { person.readerIsHeld(by: holder) }
         // A reader that is where it should be and does not open says more than one that is elsewhere.
         if let known = closure ?? (problem == nil ? passedOver : nil) { return .fingerClosed(known) }
-        note(problem ?? .noReader)
-        return .fingerClosed(.readerNotAvailable(problem ?? .noReader))
+        let absence = problem.map { FingerClosure.readerNotAvailable($0) } ?? ledger.absence(of: set, among: present)
+        if !sensor.isResting { ledger.log.record(.fingerPathClosed(absence)) }
+        return .fingerClosed(absence)
     }
 
     /// Tells the journal why the finger path closes in the middle.

@@ -14,8 +14,10 @@ package struct Enrolled: Equatable, Sendable {
     package let pinWasSet: Bool
     /// When the recovery code was made (wall time in seconds since 1970); nil where there is none.
     package let recoveryCodeMadeAt: Int64?
-    /// Foreign prints in the reader's memory that were approved with it; at least 0.
+    /// Foreign prints in the reader's memory that were approved with it.
     package let foreignPrints: Int
+    /// Whether there may be more of them: of a reader's prints only so many are told (`Approval.othersLimit`).
+    package let foreignPrintsAtLeast: Bool
 }
 
 extension Management
@@ -37,6 +39,7 @@ where
             let key = try management.keyForEnrollment(on: &screen)
             let set = try management.prints()
             let (reader, session) = try management.openForEnrollment(readers, set)
+            try management.requireIndex(reader)
             if key != nil { try management.requireApproved(set, session) }
             let chosen = try management.choose(finger, set, reader)
             screen.begin(chosen, on: reader)
@@ -59,6 +62,13 @@ where
         guard set.entries.count < EnrollmentSet.limit else { throw .tooManyPrints }
         guard let reader = ordered(readers, set).first else { return }
         _ = try choose(finger, set, reader)
+        try requireIndex(reader)
+    }
+
+    /// A print in a reader's memory that no list can take is not made.
+    private mutating func requireIndex(_ reader: ReaderDescription) throws(ManagementRefusal) {
+        guard reader.storesPrints else { return }
+        try onLedger { (ledger) throws(LedgerFailure) in try ledger.requireIndex() }
     }
 
     /// The signing key: the PIN's, or a new identity's; nil for an administrator without the user's PIN.
@@ -189,7 +199,8 @@ where
         return Enrolled(
             finger: finger, reader: reader, prints: after.entries.count, approved: approved, pinWasSet: pinWasSet,
             recoveryCodeMadeAt: identity.recovery == nil ? nil : identity.recoveryMadeAt,
-            foreignPrints: ledger.strangers(among: beside)?.count ?? 0)
+            foreignPrints: ledger.strangers(among: beside)?.count ?? 0,
+            foreignPrintsAtLeast: beside.count >= Approval.othersLimit)
     }
 
     /// One touch that matches the new print, and then the set is written; answers whether it is approved.

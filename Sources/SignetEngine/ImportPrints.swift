@@ -56,6 +56,9 @@ where
         let present = try prints()
         let choice = try choose(from: found, beside: present)
         if choice.count == 0 { return choice.outcome(beside: present, approved: try isApproved()) }
+        if choice.indices.contains(where: { found.entries[$0].onReader }) {
+            try onLedger { (ledger) throws(LedgerFailure) in try ledger.requireIndex() }
+        }
         let key = try keyForChange()
         let before = try prints()
         var chosen = try choose(from: found, beside: before)

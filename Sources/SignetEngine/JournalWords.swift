@@ -110,6 +110,7 @@ extension JournalLine {
         case .background: add(key, "background")
         case .anotherSeat: add(key, "another_seat")
         case .readerNotTrusted(let distrust): add(key, distrust.word)
+        case .readerExchanged: add(key, "reader_exchanged")
         case .readerNotAvailable(let problem):
             add(key, "reader_not_available")
             add("problem", problem.described.journal)
@@ -194,6 +195,7 @@ extension RecordFault {
         case .newer: "newer"
         case .missing: "missing"
         case .unsafe: "unsafe"
+        case .stuck: "stuck"
         case .keyLost: "key_lost"
         case .rolledBack: "rolled_back"
         case .enclaveGone: "tpm_gone"
@@ -240,6 +242,7 @@ extension ReaderDistrust {
         case .unplaced: "reader_unplaced"
         case .chip: "match_on_chip"
         case .virtual: "no_stand_in"
+        case .approvedOutside: "reader_approved_outside"
         }
     }
 }

@@ -22,7 +22,27 @@ where
     ///
     /// Where a reader stood when it was approved does not matter: it is about to be approved anew.
     mutating func trustedReaders() throws(ManagementRefusal) -> [ReaderDescription] {
+        try trusted(try presentReaders())
+    }
+
+    /// Those of them that have prints of the user's; refuses where there is none.
+    mutating func trustedReaders(of set: borrowing EnrollmentSet) throws(ManagementRefusal) -> [ReaderDescription] {
         let present = try presentReaders()
+        let known = set.readers()
+        let own = present.filter { known.contains($0.identity) }
+        if own.isEmpty {
+            switch ledger.absence(of: set, among: present) {
+            case .readerExchanged(let exchange): throw .readerExchanged(exchange)
+            case .readerNotTrusted(let distrust): throw .readerNotTrusted(distrust)
+            default: throw .reader(.noReader)
+            }
+        }
+        return try trusted(own)
+    }
+
+    private mutating func trusted(
+        _ present: [ReaderDescription]
+    ) throws(ManagementRefusal) -> [ReaderDescription] {
         let trust = ledger.trust
         let trusted = present.filter { trust.distrust($0.place, approved: nil, onChip: $0.storesPrints) == nil }
         if trusted.isEmpty, let first = present.first,

@@ -27,6 +27,8 @@ package enum ManagementRefusal: Error, Equatable, Sendable {
     case reader(ReaderProblem)
     /// Every reader that could serve is one that is not believed for where it is.
     case readerNotTrusted(ReaderDistrust)
+    /// A reader is there, and none of those with which the user enrolled.
+    case readerExchanged(ReaderExchange)
     /// The set was changed, or never approved: it must be activated before it is added to.
     case activateFirst(FingerClosure)
     /// Fingers are locked out.

@@ -20,6 +20,8 @@ package enum RecordFault: Equatable, Sendable {
     case missing
     /// A file or folder on the way is not root's alone.
     case unsafe
+    /// What lies in its place can be neither replaced nor taken away: an immutable file, a mount point.
+    case stuck
     /// The master key is gone or cannot be used.
     case keyLost
     /// Older than what the counters or the TPM say was written last: put back from a copy.
@@ -94,6 +96,8 @@ package protocol RecordStore: ~Copyable {
     ///
     /// One that cannot be read is first made anew from all users' records. Nothing is changed where prints are kept elsewhere.
     mutating func changeChipIndex(_ change: (inout ChipIndex) -> Void) throws(StoreError)
+    /// Writes the index once more as it is, where there is one: throws where the next change would find that it cannot.
+    mutating func renewChipIndex() throws(StoreError)
     /// Makes all of the user's entries loose, wherever prints are kept: the records go.
     mutating func loosenChipIndex() throws(StoreError)
     /// Takes these out of the index, wherever prints are kept: they have left the chip.

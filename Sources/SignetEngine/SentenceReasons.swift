@@ -33,10 +33,26 @@ extension ReaderDistrust {
         switch self {
         case .outside: "The reader is at an outside port, which is not allowed here."
         case .moved: "The reader is at another port than when you approved it."
+        case .approvedOutside: "You approved the reader at an outside port, which is not allowed here."
         case .unplaced: "Where the reader is connected cannot be told, so it is not used."
         case .chip: "The reader compares by itself, which is not allowed here."
         case .virtual: "Your fingerprints are for a stand-in reader, and none is configured."
         }
+    }
+}
+
+extension ReaderExchange {
+    /// What is the matter.
+    ///
+    /// It stands where anybody may read it, so that it names the reader that they see, and not the one that they do not.
+    var sentence: String {
+        "Your fingerprints are for another reader than this one (\(UTF8Text.printable(present, limit: 40)))."
+    }
+
+    /// What makes fingers count again, in the middle of a sentence.
+    var remedy: String {
+        isKeptElsewhere
+            ? "enrol in the desktop's settings and run \"sudo signet activate\"" : "run \"sudo signet enroll\""
     }
 }
 

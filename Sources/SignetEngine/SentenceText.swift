@@ -43,8 +43,8 @@ extension Prompt {
         case .anotherSeat: "Type your PIN (this session is not at the machine's screen): "
         case .lidClosed: "Type your PIN (the lid is closed): "
         case .background: "Type your PIN (this is a background job): "
-        case .readerNotTrusted(.moved):
-            ReaderDistrust.moved.sentence + " Type your PIN; then run \"sudo signet activate\": "
+        case .readerNotTrusted(let distrust) where distrust.isMendedByActivation:
+            distrust.sentence + " Type your PIN; then run \"sudo signet activate\": "
         case .readerNotTrusted(let distrust): distrust.sentence + " " + typeYourPIN
         case .notApproved:
             "Your fingerprints are not switched on yet. Type your PIN; then run \"sudo signet activate\": "
@@ -60,6 +60,8 @@ extension Prompt {
         case .pinRequiredAfterBoot: "Type your PIN (first use since start-up): "
         case .pinNeverUsed: "Type your PIN (first use of it): "
         case .pinRequiredStale: "Type your PIN (first use for some time): "
+        case .readerExchanged(let exchange):
+            exchange.sentence + " Type your PIN; then \(exchange.remedy): "
         case .readerNotAvailable(let problem): problem.sentence + " " + typeYourPIN
         case .notTouched: "The reader was not touched in time. " + typeYourPIN
         }
@@ -149,8 +151,10 @@ extension Notice {
         case .lidClosed: "The lid is closed over the reader. Open it and try again."
         case .background: "A background job cannot ask for a touch. Bring it to the foreground and try again."
         case .anotherSeat: "Fingerprints are for a person at the machine's screen, and this session is not there."
-        case .readerNotTrusted(.moved): ReaderDistrust.moved.sentence + " Run \"sudo signet activate\"."
+        case .readerNotTrusted(let distrust) where distrust.isMendedByActivation:
+            distrust.sentence + " Run \"sudo signet activate\"."
         case .readerNotTrusted(let distrust): distrust.sentence
+        case .readerExchanged(let exchange): exchange.sentence + " Then \(exchange.remedy)."
         case .readerNotAvailable(let problem): problem.sentence
         case .triesUsedUp: "Not recognised."
         case .notTouched: "The reader was not touched in time."

@@ -29,10 +29,10 @@ where
 }
 
 extension ManagementRefusal {
-    /// Whether no reader served, or the one that was chosen failed.
+    /// Whether no reader served, or the one that was chosen failed, or nobody could have listed what it keeps.
     fileprivate var isOfReader: Bool {
         switch self {
-        case .reader, .readerNotTrusted: true
+        case .reader, .readerNotTrusted, .ledger(.indexUnusable): true
         default: false
         }
     }

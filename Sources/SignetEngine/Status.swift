@@ -108,10 +108,10 @@ package enum Attention: Equatable, Sendable {
     case foreignPrints(Int)
     /// Fingers are enrolled, and nobody approved them with the PIN.
     case notApproved
-    /// The reader is at another port than the one that was approved.
-    case readerMoved
-    /// Readers are there, and none of those that the fingers are enrolled with.
-    case readerExchanged
+    /// The reader is not believed where it is until the user activates it there.
+    case readerNotTrusted(ReaderDistrust)
+    /// A reader is there, and none of those that the fingers are enrolled with.
+    case readerExchanged(ReaderExchange)
     /// The readers that the fingers are enrolled with may not be used where or as they are.
     case readerRefused(ReaderDistrust)
     /// What fprintd keeps of the user's prints cannot be used.
@@ -136,8 +136,10 @@ package struct UserStatus: Equatable, Sendable {
     package var fingers: [FingerFact] = []
     /// Who keeps the prints.
     package var source = EnrollmentSource.signet
-    /// Whether an approved reader is at another port than it was, and at its own there is none.
-    package var isReaderMoved = false
+    /// Why an approved reader is not believed where it is, where activating it there mends that.
+    package var readerToActivate: ReaderDistrust?
+    /// The reader that is there in the place of those that the fingers are enrolled with.
+    package var readerExchange: ReaderExchange?
     /// Why none of the readers at hand that hold an enrolled finger may be used; nil where one may, or none is there.
     package var readerDistrust: ReaderDistrust?
     /// Those of the readers at hand that hold an enrolled finger; all of them where none does.
@@ -179,9 +181,9 @@ package struct UserStatus: Equatable, Sendable {
         case .printsUnusable: found.append(.recordFaulty(.prints, .damaged))
         default: break
         }
-        if isReaderMoved { found.append(.readerMoved) }
-        if isReaderExchanged { found.append(.readerExchanged) }
-        if let readerDistrust, !isReaderMoved { found.append(.readerRefused(readerDistrust)) }
+        if let readerToActivate { found.append(.readerNotTrusted(readerToActivate)) }
+        if let readerExchange { found.append(.readerExchanged(readerExchange)) }
+        if let readerDistrust, readerToActivate == nil { found.append(.readerRefused(readerDistrust)) }
         if foreignPrints > 0 { found.append(.foreignPrints(foreignPrints)) }
         if let lockout, lockout.isFingerLockedOut {
             found.append(.fingerLockedOut(failures: lockout.fingerFailures))
@@ -196,12 +198,6 @@ package struct UserStatus: Equatable, Sendable {
 }
 
 extension UserStatus {
-    /// Whether there are readers, and none of those that the fingers are enrolled with: a person would touch in vain.
-    private var isReaderExchanged: Bool {
-        guard case .present(let present) = readers, !present.isEmpty, !fingers.isEmpty else { return false }
-        return !fingers.contains { finger in present.contains { $0.identity == finger.reader } }
-    }
-
     /// The one finger whose print lies in a reader's memory; nil where several do.
     private var onlyFingerOnReaders: Finger? {
         let onReaders = fingers.filter { $0.onReader }
@@ -267,7 +263,12 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
                 finger: entry.finger, reader: entry.reader, onReader: entry.onReader, enrolledAt: entry.enrolledAt)
         }
         status.readers = status.readers.holding(set.readers())
-        status.isReaderMoved = isMoved(identity, status.readers)
+        status.readerToActivate = readerToActivate(identity, set, status.readers)
+        if case .present(let present) = status.readers, !set.holdsPrints(ofAnyOf: present),
+            case .readerExchanged(let exchange) = absence(of: set, among: present)
+        {
+            status.readerExchange = exchange
+        }
         status.readerDistrust = distrust(identity, set, status.readers)
         do throws(LedgerFailure) {
             let state = UserState(identity: identity, attempts: attempts)
@@ -289,17 +290,19 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         if state.identity.approvals.isEmpty && set.entries.isEmpty { return .notEnrolled }
         var approved: [ReaderIdentity] = []
         var unapproved: FingerClosure?
-        for reader in set.readers() {
-            if let why = try review(state, set, on: reader, presence: nil) {
-                unapproved = unapproved ?? why
-            } else {
-                approved.append(reader)
-            }
-        }
         if set.entries.isEmpty, state.attempts.isBehind(set.generation) { return .notEnrolled }
         if set.entries.isEmpty, let approval = state.identity.approvals.first {
-            unapproved = .enrollmentChanged(
+            return .enrollmentChanged(
                 state.attempts.change ?? EnrollmentChange(from: approval.prints, to: []))
+        }
+        for reader in set.readers(andOf: state.identity.approvals) {
+            guard let why = try review(state, set, on: reader, presence: nil) else {
+                approved.append(reader)
+                continue
+            }
+            // A change on any reader closes the finger path on all of them (rule 5).
+            if case .enrollmentChanged = why { return why }
+            unapproved = unapproved ?? why
         }
         if approved.isEmpty { return unapproved ?? .notApproved }
         if let counters = try countersClose(state.attempts) { return counters }
@@ -315,35 +318,10 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
                 else { return nil }
                 closure = closure ?? .readerNotTrusted(distrust)
             }
-            return closure ?? .readerNotAvailable(.noReader)
+            if let closure { return closure }
+            return set.holdsPrints(ofAnyOf: present)
+                ? unapproved ?? .readerNotAvailable(.noReader) : absence(of: set, among: present)
         }
-    }
-
-    /// Whether one of the approved readers stands at another port, and none at the one that was approved.
-    private func isMoved(_ identity: IdentityRecord, _ readers: ReaderPresence) -> Bool {
-        guard case .present(let present) = readers else { return false }
-        return identity.approvals.contains { approval in
-            let same = present.filter { $0.identity == approval.reader }
-            return !same.isEmpty
-                && same.allSatisfy {
-                    trust.distrust($0.place, approved: approval.place, onChip: $0.storesPrints) == .moved
-                }
-        }
-    }
-
-    /// Why none of the readers at hand that hold prints of the set is believed, whatever else closes them.
-    private func distrust(
-        _ identity: IdentityRecord, _ set: borrowing EnrollmentSet, _ readers: ReaderPresence
-    ) -> ReaderDistrust? {
-        guard case .present(let present) = readers else { return nil }
-        var first: ReaderDistrust?
-        for reader in present where !set.gallery(of: reader.identity).isEmpty {
-            let approved = identity.approval(of: reader.identity, generation: set.generation)?.place
-            let onChip = reader.storesPrints || set.liesOnChip(reader.identity)
-            guard let why = trust.distrust(reader.place, approved: approved, onChip: onChip) else { return nil }
-            first = first ?? why
-        }
-        return first
     }
 
     private mutating func lastUse(_ last: BootInstant?, now: BootInstant) -> LastUse {

@@ -64,13 +64,33 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
 
     /// Why the reader is not used for where or what it is, after `review` found its prints approved; nil where it may be.
     ///
-    /// Without a place it is taken to be where it was when it was approved. A reader that was moved is no change of the
-    /// prints: back at its port it counts again.
+    /// Without a place only what holds wherever it is. A reader that was moved is no change of the prints: back at its port
+    /// it counts again.
     package func distrust(
         _ identity: IdentityRecord, _ reader: ReaderIdentity, generation: UInt64, at place: ReaderPlace?, onChip: Bool
     ) -> ReaderDistrust? {
         guard let approval = identity.approval(of: reader, generation: generation) else { return nil }
-        return trust.distrust(place ?? approval.place, approved: approval.place, onChip: onChip)
+        return trust.distrust(place, approved: approval.place, onChip: onChip)
+    }
+
+    /// Why no reader of `present` can take the user's finger, where none of them has a print of the user's.
+    ///
+    /// Names are for the user alone: whoever else starts the program learns nothing of what the user enrolled with. A reader
+    /// on which nobody may enrol is not offered in the place of the absent one.
+    func absence(of set: borrowing EnrollmentSet, among present: [ReaderDescription]) -> FingerClosure {
+        guard caller == .person, let enrolled = set.readers().first else { return .readerNotAvailable(.noReader) }
+        var distrusted: ReaderDistrust?
+        for reader in present {
+            if let distrust = trust.distrust(reader.place, approved: nil, onChip: reader.storesPrints) {
+                distrusted = distrusted ?? distrust
+                continue
+            }
+            return .readerExchanged(
+                ReaderExchange(
+                    present: reader.name, enrolled: enrolled.driver,
+                    isSameKind: reader.identity.driver == enrolled.driver, isKeptElsewhere: !keepsPrintsItself))
+        }
+        return distrusted.map { .readerNotTrusted($0) } ?? .readerNotAvailable(.noReader)
     }
 
     /// Signs the user's prints on one reader as they are now, and where it is; the key is the PIN's to open.
@@ -177,6 +197,19 @@ extension EnrollmentSet {
     /// Whether a reader keeps any of the user's prints in its own memory.
     package borrowing func liesOnChip(_ reader: ReaderIdentity) -> Bool {
         for entry in entries where entry.reader == reader && entry.onReader { return true }
+        return false
+    }
+
+    /// The same, and those that only an approval names: approved prints that are gone altogether leave such a one.
+    borrowing func readers(andOf approvals: [Approval]) -> [ReaderIdentity] {
+        var all = readers()
+        for approval in approvals where !all.contains(approval.reader) { all.append(approval.reader) }
+        return all
+    }
+
+    /// Whether one of these readers has any of the user's prints.
+    package borrowing func holdsPrints(ofAnyOf present: [ReaderDescription]) -> Bool {
+        for entry in entries where present.contains(where: { $0.identity == entry.reader }) { return true }
         return false
     }
 

@@ -4,7 +4,8 @@ internal import SignetSecrets
 
 // The index of prints in readers' memories, which is one for all users: see `ChipIndex` for what it is good for, and for the
 // order of writing. Where it cannot be read or written the journal is told, and everything else goes on; only where what
-// lies in its place can be neither used nor replaced no record lets a print go, for nobody would know of that print again.
+// lies in its place can be neither used nor replaced, or a later Signet wrote it, no record takes a print of a chip or lets
+// one go, for nobody would know of that print again.
 
 extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, Log: ~Copyable {
     // MARK: Whose prints are in a reader's memory
@@ -82,17 +83,37 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
     }
 
     /// All that the user has in readers' memories is loose before the record goes.
+    ///
+    /// Whoever has nothing there needs no index for it.
     mutating func announceChipsWithoutRecord() throws(LedgerFailure) {
-        do throws(StoreError) { try store.loosenChipIndex() } catch { try passOver(error) }
+        do throws(StoreError) { try store.loosenChipIndex() } catch {
+            if error.isForAnAdministrator, hasNothingOnChips() {
+                tellOfIndex(error)
+            } else {
+                try passOver(error)
+            }
+        }
+    }
+
+    /// Whether the record that is about to go says for certain that no reader's memory has a print of the user's.
+    private mutating func hasNothingOnChips() -> Bool {
+        guard keepsPrintsItself, let set = readablePrints() else { return false }
+        for entry in set.entries where entry.onReader { return false }
+        return true
+    }
+
+    /// Refuses where the index will not take a print that is about to be made in a reader's memory.
+    mutating func requireIndex() throws(LedgerFailure) {
+        do throws(StoreError) { try store.renewChipIndex() } catch { try passOver(error) }
     }
 
     private mutating func announce(_ change: (inout ChipIndex) -> Void) throws(LedgerFailure) {
         do throws(StoreError) { try store.changeChipIndex(change) } catch { try passOver(error) }
     }
 
-    /// A shortage keeps nobody from deleting; what an administrator has to take away first does.
+    /// A shortage keeps nobody from deleting; what an administrator has to see to first does.
     private mutating func passOver(_ error: StoreError) throws(LedgerFailure) {
-        if error == .fault(.chips, .unsafe) { throw failed(error) }
+        if error.isForAnAdministrator { throw failed(error) }
         tellOfIndex(error)
     }
 
@@ -159,6 +180,17 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         guard let length = PrintTemplate.writeIdentity(of: handle.span, into: &target) else { return nil }
         let digest = try vault.handleDigest(of: identity.span.extracting(0..<length))
         return ChipIndex.Entry(uid: store.uid, isLoose: false, reader: reader, digest: digest, handle: handle)
+    }
+}
+
+extension StoreError {
+    /// Whether an index that ends with this stays as it is until somebody has seen to it.
+    fileprivate var isForAnAdministrator: Bool {
+        switch self {
+        case .fault(.chips, .unsafe), .fault(.chips, .stuck), .fault(.chips, .newer): true
+        case .system(let number): LedgerFailure(errno: number) == .readOnly
+        default: false
+        }
     }
 }
 

@@ -228,7 +228,7 @@ extension RecordTrouble {
         case .enclaveGone: self = .enclaveGone
         case .enclaveForeign: self = .enclaveForeign
         case .enclaveRequired: self = .enclaveRequired
-        case .damaged, .foreign, .otherUser, .renamed, .newer, .missing, .unsafe, .keyLost: return nil
+        case .damaged, .foreign, .otherUser, .renamed, .newer, .missing, .unsafe, .stuck, .keyLost: return nil
         }
     }
 }

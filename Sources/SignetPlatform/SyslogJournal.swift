@@ -47,7 +47,7 @@ extension JournalEvent {
         switch self {
         case .fingerPathClosed(.switchedOff), .fingerPathClosed(.noTerminal), .fingerPathClosed(.notEnrolled): true
         // A laptop away from its dock.
-        case .fingerPathClosed(.readerNotAvailable(.noReader)): true
+        case .fingerPathClosed(.readerNotAvailable(.noReader)), .fingerPathClosed(.readerExchanged): true
         default: false
         }
     }

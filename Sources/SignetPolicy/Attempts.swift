@@ -87,12 +87,16 @@ package struct Attempts: Equatable, Sendable {
     package var generation: UInt64 = 0
     /// The change that closed the finger path until re-activation, even if the set went back since.
     package var change: EnrollmentChange?
-    /// How many more prints of others than the user approved were last seen in a reader's memory; at most 255.
+    /// How many more prints of others than the user approved were last seen in a reader's memory; that many or more where it
+    /// is `foreignPrintsLimit`.
     package var foreignPrints: UInt8 = 0
     /// The TPM's counter that these are bound to; nil where the enclave has none for this user.
     package var counter: EnclaveCounter?
     /// Failures that the TPM counted; nil where there are none.
     package var enclaveFailures: EnclaveFailures?
+
+    /// How far foreign prints are counted.
+    package static let foreignPrintsLimit = Int(UInt8.max)
 
     package init() {}
 }

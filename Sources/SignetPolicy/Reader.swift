@@ -72,6 +72,25 @@ package struct ReaderDescription: Equatable, Sendable {
     }
 }
 
+/// A reader that is there in the place of one that is not: a repaired machine has another sensor.
+package struct ReaderExchange: Equatable, Sendable {
+    /// The name of the one that is there, UTF-8, for people to read.
+    package let present: [UInt8]
+    /// The driver of the one with which the user enrolled, which is all that is known of it.
+    package let enrolled: [UInt8]
+    /// Whether both have one driver, so that they are told apart by what libfprint calls their serial number.
+    package let isSameKind: Bool
+    /// Whether the prints are fprintd's, so that it is the desktop's settings that enrol.
+    package let isKeptElsewhere: Bool
+
+    package init(present: [UInt8], enrolled: [UInt8], isSameKind: Bool, isKeptElsewhere: Bool) {
+        self.present = present
+        self.enrolled = enrolled
+        self.isSameKind = isSameKind
+        self.isKeptElsewhere = isKeptElsewhere
+    }
+}
+
 /// Where a print of the enrollment set was found when the reader was opened.
 package enum PrintPresence: UInt8, Equatable, Sendable {
     /// The template lies on the host, nothing is kept by the reader.

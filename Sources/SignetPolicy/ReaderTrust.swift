@@ -26,6 +26,16 @@ package enum ReaderDistrust: UInt8, Equatable, Sendable {
     case virtual = 4
     /// Its chip keeps the prints and compares, which the configuration refuses.
     case chip = 5
+    /// Its prints were approved where it may not be used: at an outside port, or where nobody could say.
+    case approvedOutside = 6
+
+    /// Whether `signet activate` mends it: it approves the prints where the reader is now.
+    package var isMendedByActivation: Bool {
+        switch self {
+        case .moved, .approvedOutside: true
+        case .outside, .unplaced, .virtual, .chip: false
+        }
+    }
 }
 
 /// Whether a reader is believed for where and what it is (`readers` and `match_on_chip` in signet.conf).
@@ -55,23 +65,40 @@ package struct ReaderTrust: Equatable, Sendable {
             chips: configuration.matchOnChip, foreignPrints: configuration.foreignPrints)
     }
 
-    /// Why a reader at `place` is not used; nil where it may be.
+    /// Why a reader is not used, by which prompts, commands and reports all judge; nil where it may be.
     ///
-    /// `onChip`: the user's prints lie in its memory, or it would keep them there.
-    /// `approved` is the place that the user's approval covers; nil where there is none yet, or a new one is about to be made.
+    /// `place` is where it is; nil where nobody has looked yet, and then the answer is one that holds wherever it is: what
+    /// is refused then is refused at each place. `approved` is the place that the user's approval covers; nil where there
+    /// is none yet, or a new one is about to be made. `onChip`: the user's prints lie in its memory, or it would keep them
+    /// there.
     ///
-    /// An outside port is refused by the firmware's word alone. Where the firmware says nothing, as on most desktops, a port
-    /// is taken for inside at the moment when the user types the PIN and touches the reader there, and from then on at that
-    /// very port: nobody is shut out, and what is plugged into another port later is refused. The port is what counts and
-    /// not the word, so that an update of firmware or kernel that knows more or less shuts nobody out; a port that is known to
-    /// be an outside one is refused all the same.
-    package func distrust(_ place: ReaderPlace, approved: ReaderPlace?, onChip: Bool) -> ReaderDistrust? {
-        if place.bus == .virtual, !standIn { return .virtual }
+    /// An outside port is refused by the firmware's word alone, that of now and that of the approval: a port that was known
+    /// to be an outside one is outside still, whatever is read there today, until the user says otherwise with PIN and
+    /// touch. Where the firmware says nothing, as on most desktops, a port is taken for inside at that moment, and from
+    /// then on at that very port: nobody is shut out, and what is plugged into another port later is refused. Of two words
+    /// that are not "removable" neither counts more, so that an update of firmware or kernel that knows more or less shuts
+    /// nobody out.
+    package func distrust(_ place: ReaderPlace?, approved: ReaderPlace?, onChip: Bool) -> ReaderDistrust? {
+        let isVirtual = place?.bus == .virtual || approved?.bus == .virtual
+        if isVirtual, !standIn { return .virtual }
         if onChip, chips == .refuse { return .chip }
-        if place.bus == .virtual || allowed == .any { return nil }
-        if place.attachment == .removable { return .outside }
-        if place.path.isEmpty { return .unplaced }
+        if allowed == .any { return nil }
+        if let place, place.bus != .virtual {
+            if place.attachment == .removable { return .outside }
+            if place.path.isEmpty { return .unplaced }
+        }
         guard let approved else { return nil }
-        return place.isSamePort(as: approved) ? nil : .moved
+        if let place, !place.isSamePort(as: approved) { return .moved }
+        if approved.bus == .virtual { return nil }
+        return approved.attachment == .removable || approved.path.isEmpty ? .approvedOutside : nil
+    }
+
+    /// The same for a reader that several people approved, each where it was then: it is used where one of them may.
+    package func distrust(
+        _ place: ReaderPlace, approved places: [ReaderPlace], onChip: Bool
+    ) -> ReaderDistrust? {
+        guard let first = places.first else { return distrust(place, approved: nil, onChip: onChip) }
+        for approved in places where distrust(place, approved: approved, onChip: onChip) == nil { return nil }
+        return distrust(place, approved: first, onChip: onChip)
     }
 }

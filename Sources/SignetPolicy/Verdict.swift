@@ -29,6 +29,8 @@ package enum FingerClosure: Equatable, Sendable {
     case anotherSeat
     /// The reader is not where it may be.
     case readerNotTrusted(ReaderDistrust)
+    /// A reader is there, and it is another one than those with which the user enrolled.
+    case readerExchanged(ReaderExchange)
     case readerNotAvailable(ReaderProblem)
     /// The tries of this prompt are used up.
     case triesUsedUp

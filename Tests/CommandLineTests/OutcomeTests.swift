@@ -98,11 +98,18 @@ import Testing
 
     /// Catches a command with a gap in it that a program runs, or that a person pastes.
     @Test func whatIsNoCommandIsNotGivenAsOne() throws {
+        func exchange(isKeptElsewhere: Bool) -> Attention {
+            .readerExchanged(
+                ReaderExchange(
+                    present: Array("Elan".utf8), enrolled: Array("goodixmoc".utf8), isSameKind: false,
+                    isKeptElsewhere: isKeptElsewhere))
+        }
         let attentions: [Attention] = [
             .recordFaulty(.identity, .newer), .recordFaulty(.prints, .damaged), .renamed, .notSetUp, .pinDisabled,
             .enrollmentChanged(EnrollmentChange(added: 1, removed: 0)), .printsGone(1, Finger.all[0]),
             .foreignPrints(1),
-            .notApproved, .readerMoved, .readerExchanged, .readerRefused(.chip), .readerRefused(.outside),
+            .notApproved, .readerNotTrusted(.moved), .readerNotTrusted(.approvedOutside), .readerRefused(.chip),
+            exchange(isKeptElsewhere: false), exchange(isKeptElsewhere: true), .readerRefused(.outside),
             .fprintdUnusable(.damaged), .fingerLockedOut(failures: 5), .pinSetByAdministrator, .noRecoveryCode,
             .pinToBeRenewed, .noCounter,
         ]
@@ -118,7 +125,9 @@ import Testing
                 continue
             }
         }
-        for attention in [Attention.readerExchanged, .readerRefused(.chip), .recordFaulty(.identity, .newer)] {
+        for attention in [
+            exchange(isKeptElsewhere: false), .readerRefused(.chip), .recordFaulty(.identity, .newer),
+        ] {
             #expect(attention.command(for: "alice") == nil)
         }
         #expect(Attention.readerRefused(.chip).remedy(for: "alice").contains("let an administrator write"))

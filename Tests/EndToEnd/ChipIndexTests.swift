@@ -101,4 +101,56 @@ import Testing
             #expect(try alice.acceptsFinger())
         }
     }
+
+    /// Makes the index one that Signet may not replace, or cannot; answers how it is put right again.
+    private func hold(_ state: String) throws -> [String] {
+        let index = ChipIndexTests.index
+        switch state {
+        case "immutable":
+            try Command.must("chattr", "+i", index)
+            return ["chattr", "-i", index]
+        case "mounted":
+            try Command.must("mount", "--bind", index, index)
+            return ["umount", index]
+        default:
+            // The version of the seal comes after its name and kind; what follows the header is in a form of its own.
+            let version = "printf '\\377' | dd of=\(index) bs=1 seek=5 conv=notrunc"
+            try Command.must("cp", "-p", index, index + ".good")
+            try Command.must("sh", "-c", "\(version); printf later | dd of=\(index) bs=1 seek=90 conv=notrunc")
+            return ["mv", index + ".good", index]
+        }
+    }
+
+    // Would catch an index of a later Signet, or one that cannot be replaced, that a deletion goes past, so that nobody would
+    // know of the print on the chip again; a command that hangs on it, or does not say what is to be done; and a person who
+    // cannot get in because of it.
+    @Test(arguments: ["later", "immutable", "mounted"]) func anIndexThatStays(_ state: String) throws {
+        try Enrolled.with(.storage) { alice in
+            try alice.forgetOthers()
+            try Command.must("signet", "delete", "--leftovers")
+            let remedy = try hold(state)
+            defer { _ = try? Command.run(remedy) }
+            let before = try Command.must("sha256sum", ChipIndexTests.index)
+            let hint = state == "later" ? "install the later version" : "lsattr"
+            for words in [
+                ["delete", "right-index", "--user", alice.user.name],
+                ["user", "purge", "--yes", "--user", alice.user.name],
+            ] {
+                let answer = try Command.run(["signet"] + words)
+                #expect(answer.code == 4 && answer.error.contains(hint), "\(words): \(answer)")
+            }
+            // Nobody is asked for a PIN first.
+            let enrolling = try alice.signetOnTerminal("enroll", "left-index")
+            #expect(try enrolling.finish() == 4)
+            let said = enrolling.transcript
+            #expect(said.contains(hint) && !said.contains("PIN"), "\(said)")
+            #expect(try Command.must("sha256sum", ChipIndexTests.index) == before)
+            #expect(try alice.status().fingerprint.fingers.count == 1)
+            #expect(try alice.acceptsFinger())
+            try alice.provePIN()
+            #expect(try Command.run(remedy).code == 0)
+            let purged = try Command.run(["signet", "user", "purge", "--yes", "--user", alice.user.name])
+            #expect(purged.code == 0 && purged.output.contains("sudo signet delete --leftovers"), "\(purged)")
+        }
+    }
 }

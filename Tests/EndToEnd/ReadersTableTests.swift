@@ -57,4 +57,31 @@ import Testing
             #expect(try terminal.ended().isGranted, "\(terminal.transcript)")
         }
     }
+
+    // Would catch a person with another reader than before who is told that there is none, and a way out that is none.
+    @Test func anotherReaderIsTold() throws {
+        try Enrolled.with(.storage) { alice in
+            let other = try VirtualReader(.plain)
+            try other.configured {
+                let now = Enrolled(user: alice.user, reader: other, kind: .plain)
+                let terminal = try now.sudo()
+                try now.typePIN(terminal, at: "enroll\": ")
+                let sentence = "Your fingerprints are for another reader than this one (Virtual device for debugging)."
+                #expect(terminal.transcript.contains(sentence), "\(terminal.transcript)")
+                #expect(!terminal.transcript.contains("storage"), "the absent one is not named at a prompt")
+                #expect(try now.status().fingerprint.reason == "reader_exchanged")
+                let activation = try now.signetOnTerminal("activate")
+                #expect(try activation.finish() == 5)
+                let said = activation.transcript
+                #expect(said.contains("virtual_device_storage") && said.contains("debugging"), "\(said)")
+                #expect(said.contains("enroll") && !said.contains("PIN"), "\(said)")
+                let enrolling = try now.beginEnrolling(as: "left-index")
+                try other.enrol("left")
+                try now.confirm(enrolling, "left", chip: [])
+                #expect(try enrolling.finish() == 0, "\(enrolling.transcript)")
+                #expect(try now.acceptsFinger("left"))
+                #expect(try now.status().fingerprint.on)
+            }
+        }
+    }
 }

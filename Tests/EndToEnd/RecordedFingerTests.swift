@@ -110,9 +110,16 @@ struct RecordedFingerTests {
             }
             try RecordedReader("aes3500").configured("readers = any") {
                 let terminal = try Terminal(["sudo", "-k", "id", "-u"], as: alice)
-                try terminal.waitForSecretPrompt("No reader was found. \(Offer.pin)")
+                try terminal.waitForSecretPrompt("enroll\": ")
+                #expect(terminal.transcript.contains("for another reader than this one (AuthenTec AES3500)."))
                 try terminal.type(line: Enrolled.pin)
                 #expect(try terminal.ended().isGranted, "\(terminal.transcript)")
+                // Both are named to whoever came that far, before the PIN is asked for.
+                let variables = Child.environment.merging(["SUDO_UID": "\(alice.uid)", "SUDO_USER": alice.name]) { $1 }
+                let activation = try Terminal(["signet", "activate"], environment: variables)
+                #expect(try activation.finish() == 5)
+                let said = activation.transcript
+                #expect(said.contains("nb1010") && said.contains("AES3500") && !said.contains("PIN"), "\(said)")
             }
         }
     }

@@ -242,26 +242,6 @@ import Testing
         #expect(bob.deleteLeftovers().0?.deleted == 2 && loose(bob).isEmpty)
     }
 
-    /// Catches a record that lets a print go where the index can be neither used nor replaced, so that nobody would know of
-    /// the print again; and a refusal that has no words for it.
-    @Test func nothingIsForgottenWhereTheIndexIsStuck() throws {
-        let alice = try machine([.onChip, Self.second])
-        let before = alice.disk.prints?.entries.count
-        alice.disk.chips.isStuck = true
-        let actor = alice.process()
-        let refusal = actor.run([.right]) {
-            (tasks, screen) throws(ManagementRefusal) in try tasks.delete(.all, on: &screen)
-        }.refusal
-        #expect(refusal == .ledger(.indexUnusable(.unsafe)))
-        #expect(alice.disk.prints?.entries.count == before && actor.sensor.deleted.isEmpty)
-        var ledger = alice.process("purge", isAdministrator: true).ledger()
-        #expect(throws: LedgerFailure.indexUnusable(.unsafe)) { try ledger.purge() }
-        #expect(alice.disk.prints?.entries.count == before && alice.disk.identity != nil)
-        alice.disk.chips.isStuck = false
-        try ledger.purge()
-        #expect(loose(alice).count == 2)
-    }
-
     /// Catches a shortage that takes a user's prints out of the index, so that they are called foreign, or deletes a leftover's
     /// name with it.
     @Test func aShortageMakesNoPrintForeign() throws {

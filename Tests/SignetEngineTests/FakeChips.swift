@@ -8,14 +8,15 @@ final class FakeChips {
     var index: ChipIndex?
     /// Why the file cannot be read.
     var fault: RecordFault?
-    /// Whether what lies in its place cannot be replaced.
-    var isStuck = false
+    /// Why it is neither changed nor replaced.
+    var stuck: RecordFault?
     var disks: [Unowned] = []
 
     /// A disk knows its index, so that the index must not keep the disk.
     struct Unowned { unowned let disk: Disk }
 
     func read() throws(StoreError) -> ChipIndex {
+        if stuck == .newer { throw .fault(.chips, .newer) }
         if let fault { throw .fault(.chips, fault) }
         guard let index else { throw .fault(.chips, .missing) }
         return index
@@ -28,6 +29,9 @@ final class FakeChips {
         index = next
         fault = nil
     }
+
+    /// What every writer does first.
+    func requireWritable() throws(StoreError) { if let stuck { throw .fault(.chips, stuck) } }
 
     func survey(mending: Bool) -> ChipSurvey {
         let present = try? read()

@@ -279,17 +279,22 @@ final class FakeStore: RecordStore {
     }
 
     func changeChipIndex(_ change: (inout ChipIndex) -> Void) throws(StoreError) {
-        if disk.chips.isStuck { throw .fault(.chips, .unsafe) }
+        try disk.chips.requireWritable()
         try writing(.changeChips) { disk.chips.change(change) }
     }
 
     func loosenChipIndex() throws(StoreError) {
-        if disk.chips.isStuck { throw .fault(.chips, .unsafe) }
+        try disk.chips.requireWritable()
         try writing(.changeChips) { disk.chips.change { $0.loosen(allOf: disk.uid) } }
     }
 
+    func renewChipIndex() throws(StoreError) {
+        try disk.chips.requireWritable()
+        try writing(.changeChips) { disk.chips.change { _ in } }
+    }
+
     func forgetLeftovers(_ leftovers: [ChipIndex.Entry]) throws(StoreError) {
-        if disk.chips.isStuck { throw .fault(.chips, .unsafe) }
+        try disk.chips.requireWritable()
         try writing(.changeChips) {
             disk.chips.change { index in for entry in leftovers { index.remove(entry.uid, entry.digest) } }
         }
@@ -297,6 +302,7 @@ final class FakeStore: RecordStore {
 
     func surveyChipIndex(mending: Bool) throws(StoreError) -> ChipSurvey {
         try readable(.chips, .surveyChips)
+        try disk.chips.requireWritable()
         return disk.chips.survey(mending: mending)
     }
 }

@@ -110,6 +110,15 @@ private func managed(_ act: ManagementAct) -> JournalEvent { .management(act, by
             (closed(.readerNotTrusted(.outside)), "event=finger_closed reason=reader_outside"),
             (closed(.readerNotTrusted(.moved)), "event=finger_closed reason=reader_moved"),
             (closed(.readerNotTrusted(.chip)), "event=finger_closed reason=match_on_chip"),
+            (closed(.readerNotTrusted(.approvedOutside)), "event=finger_closed reason=reader_approved_outside"),
+            (
+                closed(
+                    .readerExchanged(
+                        ReaderExchange(
+                            present: Array("A".utf8), enrolled: Array("b".utf8), isSameKind: false,
+                            isKeptElsewhere: false))),
+                "event=finger_closed reason=reader_exchanged"
+            ),
             (closed(.foreignPrints(2)), "event=finger_closed reason=foreign_prints count=2"),
             (.readerRefused(.unplaced), "event=reader_refused reason=reader_unplaced"),
             (.readerRefused(.virtual), "event=reader_refused reason=no_stand_in"),

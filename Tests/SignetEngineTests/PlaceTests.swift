@@ -106,7 +106,65 @@ import Testing
         let verdict = actor.authenticate([.right], touches: [.matched(index: 0)])
         #expect(Outcome(verdict) == .granted(.pin))
         // Known before anybody is asked to touch.
-        #expect(actor.person.met == [.prompt(.pin(because: .readerNotTrusted(.outside)))])
+        #expect(actor.person.met == [.prompt(.pin(because: .readerNotTrusted(.approvedOutside)))])
+        // Nothing mends it there.
+        let refused = machine.process().activate([.right], touches: [.matched(index: 0)])
+        #expect(refused.refusal == .readerNotTrusted(.outside))
+    }
+
+    struct Agreement: Sendable {
+        let approved: PortAttachment
+        let now: PortAttachment
+        let allowed: AllowedReaders
+        let keepsPrints: Bool
+        let chips: MatchOnChip
+    }
+
+    static let agreements: [Agreement] = {
+        let words: [PortAttachment] = [.fixed, .unknown, .removable]
+        return words.flatMap { approved in
+            words.flatMap { now in
+                AllowedReaders.allCases.flatMap { allowed in
+                    [
+                        Agreement(approved: approved, now: now, allowed: allowed, keepsPrints: false, chips: .refuse),
+                        Agreement(approved: approved, now: now, allowed: allowed, keepsPrints: true, chips: .allow),
+                        Agreement(approved: approved, now: now, allowed: allowed, keepsPrints: true, chips: .refuse),
+                    ]
+                }
+            }
+        }
+    }()
+
+    /// Catches a status that says "on" of a finger which sudo refuses, or the other way round, where the firmware says
+    /// something else of the port than when it was approved; and a closure whose command does not open the path again.
+    @Test(arguments: agreements) func statusSaysWhatSudoDoes(_ row: Agreement) throws {
+        let machine = Machine()
+        machine.configuration.readers = .any
+        let reader = ReaderIdentity.inside
+        machine.readers = [.of(reader, at: .usb(row.approved, "3"), keepsPrints: row.keepsPrints)]
+        try machine.setUp(prints: [Print(finger: 7, reader: reader, onReader: row.keepsPrints, data: [1])])
+        machine.configuration.readers = row.allowed
+        machine.configuration.matchOnChip = row.chips
+        machine.readers = [.of(reader, at: .usb(row.now, "3"), keepsPrints: row.keepsPrints)]
+
+        var ledger = machine.process("status").ledger()
+        let status = ledger.status(
+            uid: 1000, userName: Machine.alice, fingersAllowed: true, readers: .present(machine.readers))
+        let actor = machine.process()
+        let verdict = actor.authenticate([.enter, .right], touches: [.matched(index: 0)])
+        // Where it is known before, nothing but the PIN is asked for, and enter alone is no answer to that.
+        let isOn = Outcome(verdict) == .granted(.finger)
+        #expect(isOn == (status.fingerClosure == nil), "\(status.fingerClosure as Any) \(actor.person.met)")
+        guard case .readerNotTrusted(let distrust) = status.fingerClosure else {
+            #expect(isOn)
+            return
+        }
+        #expect(status.attention.contains(.readerNotTrusted(distrust)) == distrust.isMendedByActivation)
+        let activated = machine.process().activate([.right], touches: [.matched(index: 0)])
+        #expect((activated.outcome != nil) == distrust.isMendedByActivation, "\(activated.refusal as Any)")
+        guard distrust.isMendedByActivation else { return }
+        let again = machine.process().authenticate([.enter], touches: [.matched(index: 0)])
+        #expect(Outcome(again) == .granted(.finger))
     }
 
     /// Catches an enrollment on a device that somebody plugged in, and one that asks for the PIN before it says no.
@@ -196,7 +254,7 @@ import Testing
         }
         #expect(status(.desktop).fingerClosure == nil)
         #expect(status(.usb(.unknown, "4")).fingerClosure == .readerNotTrusted(.moved))
-        #expect(status(.usb(.unknown, "4")).attention == [.readerMoved])
+        #expect(status(.usb(.unknown, "4")).attention == [.readerNotTrusted(.moved)])
         #expect(status(.socket).fingerClosure == .readerNotTrusted(.outside))
         #expect(status(.socket).attention.isEmpty)
     }

@@ -121,7 +121,11 @@ struct StatusTests {
         let machine = Machine()
         try machine.setUp()
         let other = status(of: machine, readers: .present([.of(.outside)])).status
-        #expect(other.fingerClosure == .readerNotAvailable(.noReader) && other.attention == [.readerExchanged])
+        let exchange = ReaderExchange(
+            present: Array("outside".utf8), enrolled: Array("inside".utf8), isSameKind: false, isKeptElsewhere: false)
+        #expect(other.fingerClosure == .readerExchanged(exchange) && other.attention == [.readerExchanged(exchange)])
+        let none = status(of: machine, readers: .present([])).status
+        #expect(none.fingerClosure == .readerNotAvailable(.noReader) && none.attention.isEmpty)
         #expect(other.readers == .present([.of(.outside)]))
         #expect(
             status(of: machine, readers: .problem(.busy)).status.fingerClosure == .readerNotAvailable(.busy))

@@ -23,7 +23,7 @@ struct ChipIndexFileTests {
         return Array("FP3".utf8) + body + ends.reversed().map { UInt8($0) }
     }
 
-    private static func set(_ data: [UInt8], onReader: Bool = true) -> EnrollmentSet {
+    static func set(_ data: [UInt8], onReader: Bool = true) -> EnrollmentSet {
         var templates: [UInt8] = []
         var entries: [PrintEntry] = []
         for number in data {
@@ -37,7 +37,7 @@ struct ChipIndexFileTests {
         return EnrollmentSet(generation: 1, entries: entries, templates: secret(templates))!
     }
 
-    private static func entry(_ uid: UInt32, _ data: UInt8) throws -> ChipIndex.Entry {
+    static func entry(_ uid: UInt32, _ data: UInt8) throws -> ChipIndex.Entry {
         let handle = handle(data)
         let digest = HandleDigest.of(handle: handle.span)
         return ChipIndex.Entry(
@@ -45,7 +45,7 @@ struct ChipIndexFileTests {
     }
 
     /// Two users with a print each on the chip, and a third with one on the host.
-    private func prepared() throws -> TestFolder {
+    static func prepared() throws -> TestFolder {
         let folder = try TestFolder()
         try makeStore(folder)
         for (uid, data) in [(UInt32(1000), UInt8(1)), (1001, 2)] {
@@ -87,7 +87,7 @@ struct ChipIndexFileTests {
     /// Catches an index that is lost for good, or made anew with a user missing, a host's print in it, or what a deletion left gone.
     @Test(arguments: ["gone", "spoilt", "another kind's", "a bit of its header"]) func madeAnew(_ state: String) throws
     {
-        let folder = try prepared()
+        let folder = try Self.prepared()
         var store = try userStore(folder.bytes, uid: 1000, name: Array("u1000".utf8))
         #expect(storeError { _ = try store.loadChipIndex() } == .fault(.chips, .missing))
         try store.changeChipIndex { $0.loosen([]) }
@@ -123,7 +123,7 @@ struct ChipIndexFileTests {
 
     /// Catches a copy of an older index that stays in force, and what it says was deleted that a record has.
     @Test func anOlderCopyIsMended() throws {
-        let folder = try prepared()
+        let folder = try Self.prepared()
         var store = try userStore(folder.bytes, uid: 1000, name: Array("u1000".utf8))
         let gone = try ChipIndexFileTests.entry(1001, 8)
         try store.changeChipIndex { index in
@@ -140,7 +140,7 @@ struct ChipIndexFileTests {
 
     /// Catches a print that is deleted because nobody could read the record that has it.
     @Test func ofAnUnreadableRecordEverythingStays() throws {
-        let folder = try prepared()
+        let folder = try Self.prepared()
         var store = try userStore(folder.bytes, uid: 1000, name: Array("u1000".utf8))
         try store.changeChipIndex { $0.loosen(allOf: 1001) }
         try overwrite(folder.sub("users/1001/prints"), bytes(80))
@@ -155,6 +155,7 @@ struct ChipIndexFileTests {
         try makeStore(folder)
         var store = try userStore(folder.bytes)
         try store.changeChipIndex { $0.settle(1000, []) }
+        try store.renewChipIndex()
         #expect(!names(in: folder.path).contains("chips"))
         #expect(try store.surveyChipIndex(mending: true).fault == nil)
     }
@@ -184,7 +185,7 @@ struct ChipIndexFileTests {
     /// Catches a print that is forgotten for good where something else lies in the index's place when its record goes;
     /// what others could write and is believed; and a link that is followed.
     @Test(arguments: Place.allCases) private func whatLiesInItsPlaceIsReplaced(_ place: Place) throws {
-        let folder = try prepared()
+        let folder = try Self.prepared()
         var store = try userStore(folder.bytes, uid: 1000, name: Array("u1000".utf8))
         let left = try ChipIndexFileTests.entry(1000, 9)
         try store.changeChipIndex { $0.loosen([left]) }
@@ -214,7 +215,7 @@ struct ChipIndexFileTests {
 
     /// Catches a lock that others could hold or a folder in its place, and a print that is forgotten for it.
     @Test func anUnsafeLockIsTold() throws {
-        let folder = try prepared()
+        let folder = try Self.prepared()
         var store = try userStore(folder.bytes, uid: 1000, name: Array("u1000".utf8))
         mkdir(folder.sub("chips.lock"), 0o700)
         #expect(storeError { try store.loosenChipIndex() } == .fault(.chips, .unsafe))
@@ -225,7 +226,7 @@ struct ChipIndexFileTests {
     /// records that waits for a user's lock, so that the two wait for each other.
     @Test func nobodyWaitsLongForTheIndex() throws {
         #expect(2 * LockTiming().nestedWaitLimit <= LockTiming().holdLimit / 2)
-        let folder = try prepared()
+        let folder = try Self.prepared()
         var timing = LockTiming()
         timing.nestedWaitLimit = 100
         var store = try userStore(folder.bytes, uid: 1000, name: Array("u1000".utf8), timing: timing)

@@ -6,7 +6,7 @@ import SignetRecords
 import Testing
 
 /// Whether a private mount namespace can be had, in which a small file system is mounted.
-private let canMount: Bool = {
+let canMount: Bool = {
     guard isRoot else { return false }
     let probe = Process()
     probe.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
@@ -18,7 +18,7 @@ private let canMount: Bool = {
 }()
 
 /// Mounts in a namespace that this thread alone has, gone with the process: nothing of it is seen outside.
-private func mountPrivately(_ options: String, at path: String) {
+func mountPrivately(_ options: String, at path: String) {
     typealias Unshare = @convention(c) (Int32) -> Int32
     let newNamespace: Int32 = 0x0002_0000
     let symbol = dlsym(nil, "unshare")!

@@ -78,11 +78,91 @@ private func usb(_ attachment: PortAttachment, _ path: String) -> ReaderPlace {
         Case(place: .virtual, approved: .virtual, inside: .virtual, any: .virtual),
         Case(place: .virtual, inside: nil, standIn: true),
         Case(place: outside, inside: .outside, standIn: true),
+        Case(place: .virtual, approved: .virtual, inside: nil, standIn: true),
+        Case(place: .virtual, approved: builtIn, inside: .moved, standIn: true),
+        Case(place: builtIn, approved: .virtual, inside: .virtual, any: .virtual),
     ]) func table(row: Case) {
         let inside = ReaderTrust(allowed: .inside, standIn: row.standIn)
         #expect(inside.distrust(row.place, approved: row.approved, onChip: true) == row.inside)
         let any = ReaderTrust(allowed: .any, standIn: row.standIn)
         #expect(any.distrust(row.place, approved: row.approved, onChip: false) == row.any)
+    }
+
+    /// What one pair of words comes to at one port: the firmware's when the prints were approved, and its word now.
+    struct Pair: Sendable {
+        let approved: PortAttachment?
+        let now: PortAttachment?
+        let inside: ReaderDistrust?
+    }
+
+    /// Every pair there is; nil: not approved yet, or not looked at yet.
+    static let pairs: [Pair] = [
+        Pair(approved: nil, now: nil, inside: nil), Pair(approved: nil, now: .fixed, inside: nil),
+        Pair(approved: nil, now: .unknown, inside: nil), Pair(approved: nil, now: .removable, inside: .outside),
+        Pair(approved: .fixed, now: nil, inside: nil), Pair(approved: .fixed, now: .fixed, inside: nil),
+        Pair(approved: .fixed, now: .unknown, inside: nil), Pair(approved: .fixed, now: .removable, inside: .outside),
+        Pair(approved: .unknown, now: nil, inside: nil), Pair(approved: .unknown, now: .fixed, inside: nil),
+        Pair(approved: .unknown, now: .unknown, inside: nil),
+        Pair(approved: .unknown, now: .removable, inside: .outside),
+        Pair(approved: .removable, now: nil, inside: .approvedOutside),
+        Pair(approved: .removable, now: .fixed, inside: .approvedOutside),
+        Pair(approved: .removable, now: .unknown, inside: .approvedOutside),
+        Pair(approved: .removable, now: .removable, inside: .outside),
+    ]
+
+    /// Catches two places that judge one port by two words of its firmware, the approval's and today's: a prompt that
+    /// refuses the finger which `status` calls on, or the other way round.
+    @Test(arguments: pairs) func onePortWithTwoWords(pair: Pair) {
+        let now = pair.now.map { usb($0, "pci/usb2/3") }
+        let approved = pair.approved.map { usb($0, "pci/usb2/3") }
+        for onChip in [false, true] {
+            for chips in MatchOnChip.allCases {
+                let refused = onChip && chips == .refuse
+                let inside = ReaderTrust(allowed: .inside, standIn: false, chips: chips)
+                #expect(inside.distrust(now, approved: approved, onChip: onChip) == (refused ? .chip : pair.inside))
+                let any = ReaderTrust(allowed: .any, standIn: false, chips: chips)
+                #expect(any.distrust(now, approved: approved, onChip: onChip) == (refused ? .chip : nil))
+            }
+        }
+    }
+
+    /// Catches a prompt that says no before anybody looked for the reader, and would say yes once it has looked; and a
+    /// closure whose command does not mend it.
+    @Test func whatIsRefusedUnseenIsRefusedSeen() {
+        var places: [ReaderPlace] = [.nowhere, .virtual, usb(.fixed, ""), usb(.removable, "")]
+        for attachment in [PortAttachment.fixed, .removable, .unknown] {
+            for port in ["pci/usb2/3", "pci/usb2/4"] { places.append(usb(attachment, port)) }
+            places.append(ReaderPlace(bus: .spi, attachment: attachment, path: Array("pci/usb2/3".utf8)))
+        }
+        for allowed in AllowedReaders.allCases {
+            for chips in MatchOnChip.allCases {
+                for standIn in [false, true] {
+                    let trust = ReaderTrust(allowed: allowed, standIn: standIn, chips: chips)
+                    for approved in places {
+                        for place in places {
+                            for onChip in [false, true] {
+                                let unseen = trust.distrust(nil, approved: approved, onChip: onChip)
+                                let seen = trust.distrust(place, approved: approved, onChip: onChip)
+                                #expect(unseen == nil || seen != nil, "\(approved) \(place) \(trust)")
+                                guard let seen, seen.isMendedByActivation else { continue }
+                                // `activate` makes a new approval at this place; then it counts.
+                                #expect(trust.distrust(place, approved: nil, onChip: onChip) == nil)
+                                #expect(trust.distrust(place, approved: place, onChip: onChip) == nil)
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Catches a table of readers that judges by one person's approval what another one uses every day.
+    @Test func ofSeveralApprovalsOneIsEnough() {
+        let trust = ReaderTrust(allowed: .inside, standIn: false)
+        #expect(trust.distrust(Self.desktop, approved: [Self.builtIn, Self.desktop], onChip: false) == nil)
+        #expect(trust.distrust(Self.desktop, approved: [Self.builtIn], onChip: false) == .moved)
+        #expect(trust.distrust(Self.desktop, approved: [], onChip: false) == nil)
+        #expect(trust.distrust(Self.outside, approved: [Self.builtIn, Self.outside], onChip: false) == .outside)
     }
 
     /// Catches chips that count although they are refused, and readers that compare on the host and are refused with them.

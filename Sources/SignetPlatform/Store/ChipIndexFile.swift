@@ -12,11 +12,20 @@ internal import SignetSecrets
 
 extension UserStore {
     package mutating func changeChipIndex(_ change: (inout ChipIndex) -> Void) throws(StoreError) {
+        try rewriteChipIndex(evenUnchanged: false, change)
+    }
+
+    package mutating func renewChipIndex() throws(StoreError) { try rewriteChipIndex(evenUnchanged: true) { _ in } }
+
+    private mutating func rewriteChipIndex(
+        evenUnchanged: Bool, _ change: (inout ChipIndex) -> Void
+    ) throws(StoreError) {
         // The prints that fprintd keeps are not Signet's to delete, and an entry would say that they are.
         guard elsewhere == nil else { return }
         let lock = try lockIndex()
         var index: ChipIndex
         var present: ChipIndex?
+        var isThere = true
         do throws(StoreError) {
             index = try ChipIndexFile.read(in: root, sealer)
             present = index
@@ -24,10 +33,13 @@ extension UserStore {
             guard error.isMendedByAnew else { throw error }
             index = try scan(beside: ChipIndexFile.salvage(after: error, in: root, sealer)).index
             // Nothing to be known, and nothing is known: there need be no file.
-            if case .fault(_, .missing) = error { present = ChipIndex() }
+            if case .fault(_, .missing) = error {
+                present = ChipIndex()
+                isThere = false
+            }
         }
         change(&index)
-        if index != present { try ChipIndexFile.write(index, in: root, sealer) }
+        if index != present || evenUnchanged && isThere { try ChipIndexFile.write(index, in: root, sealer) }
         // Held until here.
         _ = consume lock
     }
@@ -74,7 +86,7 @@ extension UserStore {
         if isHeld { timing.waitLimit = min(timing.waitLimit, timing.nestedWaitLimit) }
         let lock: FileLock
         do throws(StoreError) { lock = try FileLock(.chipsLock, in: root, timing: timing) } catch {
-            throw error == .fault(.store, .unsafe) ? .fault(.chips, .unsafe) : error
+            throw error == .fault(.store, .unsafe) ? .fault(.chips, .unsafe) : error.ofIndex
         }
         // As under the user's lock: whoever opened the store before a migration must not go on under the old key.
         if let stamp, (try? StoreStamp(root)) != stamp { throw .busy }
@@ -145,9 +157,20 @@ extension StoreError {
     /// Whether an index that ends with this is made anew; one of a later Signet is not.
     fileprivate var isMendedByAnew: Bool {
         switch self {
-        case .fault(.chips, .newer): false
+        case .fault(.chips, .newer), .fault(.chips, .stuck): false
         case .fault(.chips, _): true
         default: false
+        }
+    }
+
+    /// What refused to let the index be written, or its lock be taken.
+    ///
+    /// EPERM is an immutable file or folder (chattr(1)), EBUSY a mount point in the place of the name (rename(2),
+    /// rmdir(2)), EACCES a security module's word: no other try ends otherwise.
+    fileprivate var ofIndex: StoreError {
+        switch self {
+        case .system(EPERM), .system(EBUSY), .system(EACCES): .fault(.chips, .stuck)
+        default: self
         }
     }
 }
@@ -158,6 +181,18 @@ enum ChipIndexFile {
     static func read(
         in folder: borrowing SecureFolder, _ sealer: borrowing RecordSealer, allowing: UInt32 = 0
     ) throws(StoreError) -> ChipIndex {
+        let content = try unsealed(in: folder, sealer, allowing: allowing)
+        do throws(RecordError) {
+            return try content.withBytes { (bytes) throws(RecordError) in try ChipIndex(decoding: bytes) }
+        } catch {
+            throw .fault(.chips, RecordFault(error))
+        }
+    }
+
+    /// What is under the seal, of whatever version.
+    private static func unsealed(
+        in folder: borrowing SecureFolder, _ sealer: borrowing RecordSealer, allowing: UInt32 = 0
+    ) throws(StoreError) -> SecretBytes {
         let file: [UInt8]
         do throws(FileFault) {
             file = try folder.read(
@@ -165,12 +200,7 @@ enum ChipIndexFile {
         } catch {
             throw StoreError(.chips, error)
         }
-        let content = try sealer.open(file.span, header: header(sealer))
-        do throws(RecordError) {
-            return try content.withBytes { (bytes) throws(RecordError) in try ChipIndex(decoding: bytes) }
-        } catch {
-            throw .fault(.chips, RecordFault(error))
-        }
+        return try sealer.open(file.span, header: header(sealer))
     }
 
     /// What counts of an index that ended with `error`: all of one that others can read but not write, else nothing.
@@ -186,23 +216,36 @@ enum ChipIndexFile {
     static func write(
         _ index: ChipIndex, in folder: borrowing SecureFolder, _ sealer: borrowing RecordSealer
     ) throws(StoreError) {
-        guard let content = try? index.encoded(), let file = sealer.seal(content.span, header: header(sealer)) else {
-            throw .system(errno: EINVAL)
-        }
+        guard let content = try? index.encoded() else { throw .system(errno: EINVAL) }
+        try replace(with: sealer.seal(content.span, header: header(sealer)), in: folder)
+    }
+
+    private static func write(
+        content: borrowing SecretBytes, in folder: borrowing SecureFolder, _ sealer: borrowing RecordSealer
+    ) throws(StoreError) {
+        try replace(with: content.withBytes { bytes in sealer.seal(bytes, header: header(sealer)) }, in: folder)
+    }
+
+    private static func replace(with file: [UInt8]?, in folder: borrowing SecureFolder) throws(StoreError) {
+        guard let file else { throw .system(errno: EINVAL) }
         do throws(FileFault) {
             // A link, a pipe and a file of somebody else go when the new one takes their name; a folder does not.
             for name in [FileName.chips, FileName.chips.temporary] { try folder.setFolderAside(name) }
             try folder.replace(.chips, with: file.span)
-        } catch { throw StoreError(.chips, error) }
+        } catch { throw StoreError(.chips, error).ofIndex }
     }
 
     /// Seals it anew under the current key, for a migration; one that cannot be read is made anew by whoever needs it.
+    ///
+    /// What a later Signet wrote would be lost with the old key: where the seal opens its content is taken as it is, and
+    /// where it does not the migration ends here, with both keys in force. So it does where the file cannot be replaced.
     static func reseal(in folder: borrowing SecureFolder, _ sealer: borrowing RecordSealer) throws(StoreError) {
-        let lock = try FileLock(.chipsLock, in: folder)
+        let lock: FileLock
+        do throws(StoreError) { lock = try FileLock(.chipsLock, in: folder) } catch { throw error.ofIndex }
         do throws(StoreError) {
-            try write(try read(in: folder, sealer), in: folder, sealer)
+            try write(content: try unsealed(in: folder, sealer), in: folder, sealer)
         } catch {
-            guard case .fault(.chips, _) = error else { throw error }
+            guard case .fault(.chips, let fault) = error, fault != .newer, fault != .stuck else { throw error }
         }
         _ = consume lock
     }

@@ -139,7 +139,12 @@ package struct SecureFolder: ~Copyable {
     borrowing func setFolderAside(_ name: FileName) throws(FileFault) {
         guard let there = try look(name), signet_is_directory(there.st_mode) != 0 else { return }
         do throws(FileFault) { try removeFolder(name) } catch {
-            do throws(FileFault) { try rename(name, to: name.outgoing) } catch { throw .unsafe }
+            do throws(FileFault) { try rename(name, to: name.outgoing) } catch {
+                switch error {
+                case .system(ENOTEMPTY), .system(EEXIST), .system(ENOTDIR): throw .unsafe
+                default: throw error
+                }
+            }
         }
     }
 

@@ -98,6 +98,23 @@ extension ReaderDescription {
     var label: String { "\(Output.text(name)) (\(Output.text(identity.driver)))" }
 }
 
+extension ReaderExchange {
+    static let code = "reader_exchanged"
+
+    /// What is the matter, for whoever may know both readers.
+    var words: String {
+        "the fingers are enrolled with another reader (\(isSameKind ? "a second " : "")\(Output.text(enrolled))) than the one "
+            + "that is there (\(Output.text(present)))"
+    }
+
+    /// What makes fingers count again; `option` says for whom.
+    func remedy(_ option: String) -> String {
+        isKeptElsewhere
+            ? "plug that one in, or enrol on this one in the desktop's settings, and then: sudo signet activate\(option)"
+            : "plug that one in, or enrol on this one: sudo signet enroll\(option)"
+    }
+}
+
 extension ReaderPrints {
     /// "2 yours, 1 another user's, 3 foreign"; "none" where there is nothing.
     ///
@@ -164,7 +181,7 @@ extension ReaderDistrust {
         case .unplaced:
             return "use another reader, or let an administrator write \"readers = any\" into \(path), see "
                 + "signet.conf(5)"
-        case .moved: return "sudo signet activate"
+        case .moved, .approvedOutside: return "sudo signet activate"
         case .chip:
             return "use another reader, or let an administrator write \"match_on_chip = allow\" into \(path), see "
                 + "signet.conf(5)"

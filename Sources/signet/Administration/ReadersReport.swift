@@ -94,8 +94,9 @@ struct ReadersSurvey {
         let records = RecordsAtHand(configuration, of: asker)
         let trust = ReaderTrust(configuration)
         return readers.map { reader in
-            let approved = records.place(of: reader.identity)
-            let distrust = trust.distrust(reader.place, approved: approved, onChip: reader.storesPrints)
+            let distrust = trust.distrust(
+                reader.place, approved: records.places(of: reader.identity),
+                onChip: reader.storesPrints || records.liesOnChip(reader.identity))
             let holders = ReadersSurvey.holders(of: reader)
             var prints = ReaderPrints(yours: asker == nil ? nil : records.yours(on: reader.identity))
             if reader.storesPrints {

@@ -26,10 +26,14 @@ final class RecordsAtHand {
         }
     }()
 
-    /// Where a reader was when it was approved: by who asks, else by anybody, for a reader has one place.
-    func place(of reader: ReaderIdentity) -> ReaderPlace? {
-        own?.place(of: reader) ?? others.lazy.compactMap { $0.place(of: reader) }.first
+    /// Where a reader was when it was approved: by who asks, else by everybody who did.
+    func places(of reader: ReaderIdentity) -> [ReaderPlace] {
+        if let place = own?.place(of: reader) { return [place] }
+        return others.compactMap { $0.place(of: reader) }
     }
+
+    /// Whether it keeps prints of who asks in its memory, whatever its driver says of it today.
+    func liesOnChip(_ reader: ReaderIdentity) -> Bool { own?.readersOfChips.contains(reader) ?? false }
 
     /// How many prints who asks has for a reader.
     func yours(on reader: ReaderIdentity) -> Int { own?.count(on: reader) ?? 0 }
@@ -42,6 +46,7 @@ final class RecordsAtHand {
     /// What a user has: for which readers, and where those were approved.
     private struct Person {
         let readers: [ReaderIdentity]
+        let readersOfChips: [ReaderIdentity]
         let places: [(reader: ReaderIdentity, place: ReaderPlace)]
 
         func place(of reader: ReaderIdentity) -> ReaderPlace? { places.first { $0.reader == reader }?.place }
@@ -59,9 +64,11 @@ final class RecordsAtHand {
 
     private func person(uid: UInt32, name: [UInt8]) -> Person? {
         guard var store = store(uid: uid, name: name), let identity = try? store.loadIdentity() else { return nil }
-        var readers: [ReaderIdentity] = []
-        do throws(StoreError) { readers = try store.loadPrints().entries.map(\.reader) } catch {}
-        return Person(readers: readers, places: identity.approvals.map { ($0.reader, $0.place) })
+        var prints: [PrintEntry] = []
+        do throws(StoreError) { prints = try store.loadPrints().entries } catch {}
+        return Person(
+            readers: prints.map(\.reader), readersOfChips: prints.filter(\.onReader).map(\.reader),
+            places: identity.approvals.map { ($0.reader, $0.place) })
     }
 
     private func store(uid: UInt32, name: [UInt8]) -> UserStore? {

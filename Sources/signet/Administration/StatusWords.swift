@@ -25,6 +25,7 @@ extension FingerClosure {
         case .background: "background"
         case .anotherSeat: "another_seat"
         case .readerNotTrusted(let distrust): distrust.code
+        case .readerExchanged: ReaderExchange.code
         case .readerNotAvailable(let problem): problem.code
         case .triesUsedUp: "tries_used_up"
         case .notTouched: "not_touched"
@@ -51,6 +52,7 @@ extension FingerClosure {
         case .background: "the program is in the background"
         case .anotherSeat: "the session is not at the machine's screen"
         case .readerNotTrusted(let distrust): distrust.words
+        case .readerExchanged(let exchange): exchange.words
         case .readerNotAvailable(let problem): problem.words
         case .triesUsedUp: "the tries are used up"
         case .notTouched: "nobody touched the reader"
@@ -66,6 +68,7 @@ extension ReaderDistrust {
         case .unplaced: "reader_unplaced"
         case .chip: "match_on_chip"
         case .virtual: "no_stand_in"
+        case .approvedOutside: "reader_approved_outside"
         }
     }
 
@@ -76,6 +79,7 @@ extension ReaderDistrust {
         case .unplaced: "where the reader is cannot be told"
         case .chip: "the reader's own chip compares, which the configuration refuses"
         case .virtual: "the prints are for a stand-in reader, and none is configured"
+        case .approvedOutside: "the reader was approved at an outside port, which the configuration refuses"
         }
     }
 }
@@ -101,6 +105,7 @@ extension RecordFault {
         case .newer: "newer"
         case .missing: "missing"
         case .unsafe: "unsafe"
+        case .stuck: "stuck"
         case .keyLost: "key_lost"
         case .rolledBack: "rolled_back"
         case .enclaveGone: "tpm_gone"
@@ -118,6 +123,7 @@ extension RecordFault {
         case .newer: "written by a later version of Signet"
         case .missing: "missing"
         case .unsafe: "open to others than root, or a link"
+        case .stuck: "immutable, or a mount point"
         case .keyLost: "useless, for the key is lost"
         case .rolledBack: "older than what was written last"
         case .enclaveGone: "closed, for the TPM does not answer"
@@ -189,8 +195,8 @@ extension Attention {
         case .printsGone: "prints_gone"
         case .foreignPrints: "foreign_prints"
         case .notApproved: "not_approved"
-        case .readerMoved: "reader_moved"
-        case .readerExchanged: "reader_exchanged"
+        case .readerNotTrusted(let distrust): distrust.code
+        case .readerExchanged: ReaderExchange.code
         case .readerRefused: "reader_refused"
         case .fprintdUnusable(let fault): "fprintd_\(fault.code)"
         case .fingerLockedOut: "finger_locked_out"
@@ -215,11 +221,11 @@ extension Attention {
         case .printsGone(let count, _):
             "the fingerprints were changed, or \(count) \(count == 1 ? "is" : "are") gone from the reader's memory"
         case .foreignPrints(let count):
-            "\(count) foreign \(count == 1 ? "print" : "prints") came into the reader's memory since the last activation"
+            "\(ForeignPrints.words(counted: count)) came into the reader's memory since the last activation"
         case .notApproved: "the fingerprints are not activated with the PIN"
-        case .readerMoved: ReaderDistrust.moved.words
+        case .readerNotTrusted(let distrust): distrust.words
+        case .readerExchanged(let exchange): exchange.words
         case .readerRefused(let distrust): "no finger is asked for: \(distrust.words)"
-        case .readerExchanged: "another reader is there than the one that the fingers are enrolled with"
         case .fprintdUnusable(let fault): "the fingerprints that fprintd keeps are \(fault.words); the PIN still works"
         case .fingerLockedOut(let failures): "fingerprints are off after \(failures) failed tries"
         case .pinSetByAdministrator: "an administrator set the PIN"
@@ -232,7 +238,7 @@ extension Attention {
     /// What is lost with a record, and that a backup is the better way.
     private static func consequence(_ kind: RecordKind, _ fault: RecordFault) -> String {
         switch (kind, fault) {
-        case (_, .unsafe), (_, .keyLost), (_, .newer), (.store, _), (.values, _): ""
+        case (_, .unsafe), (_, .stuck), (_, .keyLost), (_, .newer), (.store, _), (.values, _): ""
         case (_, .rolledBack), (_, .enclaveForeign): "; if a backup was put back, an administrator can accept it"
         case (.prints, _): "; the PIN still works: restore it from a backup, or delete the fingers and enrol anew"
         case (.identity, .missing): "; restore it from a backup, or set a new PIN, and then activate the fingers"
@@ -249,7 +255,7 @@ extension Attention {
     private func advice(for user: String) -> String? {
         switch self {
         case .recordFaulty(_, .newer): "install the later version of Signet again"
-        case .readerExchanged: "plug that one in, or enrol on this one: sudo signet enroll --user \(user)"
+        case .readerExchanged(let exchange): exchange.remedy(" --user \(user)")
         case .readerRefused(let distrust): distrust.remedy
         case .printsGone: "where none is gone, sudo signet activate --user \(user)"
         default: nil
@@ -264,7 +270,8 @@ extension Attention {
         case .recordFaulty(.store, .enclaveGone): "sudo signet enclave status"
         case .recordFaulty(_, .rolledBack), .recordFaulty(_, .enclaveForeign):
             "sudo signet enclave accept --user \(user)"
-        case .recordFaulty(_, .unsafe), .recordFaulty(_, .keyLost), .recordFaulty(.store, _), .recordFaulty(.values, _):
+        case .recordFaulty(_, .unsafe), .recordFaulty(_, .stuck), .recordFaulty(_, .keyLost), .recordFaulty(.store, _),
+            .recordFaulty(.values, _):
             "sudo signet doctor"
         case .recordFaulty(_, .newer), .readerExchanged, .readerRefused: nil
         case .recordFaulty(.prints, _): "sudo signet delete --all --user \(user)"
@@ -277,7 +284,7 @@ extension Attention {
         case .pinDisabled: "sudo signet lockout reset --pin --user \(user)"
         // Nobody looked at the reader for this: `readers` does, and names the command where a print is really gone.
         case .printsGone: "sudo signet readers --user \(user)"
-        case .enrollmentChanged, .foreignPrints, .notApproved, .readerMoved: "sudo signet activate --user \(user)"
+        case .enrollmentChanged, .foreignPrints, .notApproved, .readerNotTrusted: "sudo signet activate --user \(user)"
         case .fingerLockedOut: "sudo signet verify --user \(user)"
         case .pinSetByAdministrator: "sudo signet pin change --user \(user)"
         case .noRecoveryCode: "sudo signet recovery-code new --user \(user)"

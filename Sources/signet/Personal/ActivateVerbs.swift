@@ -18,7 +18,7 @@ extension Command {
         let keptElsewhere = task.configuration.enrollmentSource == .fprintd
         var text = ActivateAnswer.text(of: activated, option, keptElsewhere: keptElsewhere)
         text += GonePrints.text(activated.gone, option, keptElsewhere: keptElsewhere)
-        text += ForeignPrints.text(activated.foreignPrints)
+        text += ForeignPrints.text(activated.foreignPrints, atLeast: activated.foreignPrintsAtLeast)
         if activated.readersLeft > 0 { text += "Run it again for the fingers of the other reader.\n" }
         invocation.answer(ActivateAnswer(activated, task.target), text: text)
         return .yes
@@ -44,6 +44,8 @@ struct ActivateAnswer: Encodable, Equatable {
     let fingers: Int
     let readersLeft: Int
     let foreignPrints: Int
+    /// Whether there may be more of them.
+    let foreignPrintsAtLeast: Bool
     /// Fingers whose prints the reader's memory has no more.
     let gone: [String]
 
@@ -64,6 +66,7 @@ struct ActivateAnswer: Encodable, Equatable {
         fingers = outcome.prints
         readersLeft = outcome.readersLeft
         foreignPrints = outcome.foreignPrints
+        foreignPrintsAtLeast = outcome.foreignPrintsAtLeast
         gone = outcome.gone.map(\.name)
     }
 }

@@ -71,7 +71,7 @@ extension PersonalTask {
         }
         var text = "\(finger) is enrolled" + (enrolled.approved ? " and switched on.\n" : ".\n")
         if !enrolled.approved { text += "Switch it on with \"sudo signet activate\".\n" }
-        text += ForeignPrints.text(enrolled.foreignPrints)
+        text += ForeignPrints.text(enrolled.foreignPrints, atLeast: enrolled.foreignPrintsAtLeast)
         text += "You now have \(count). "
         text +=
             enrolled.recoveryCodeMadeAt.map { "Your recovery code was made on \(Output.day($0)).\n" }

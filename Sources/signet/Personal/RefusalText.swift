@@ -35,6 +35,8 @@ extension Failure {
         case .ledger(let failure): self.init(failure, target)
         case .reader(let problem): self.init(problem)
         case .readerNotTrusted(let distrust): self.init(distrust)
+        case .readerExchanged(let exchange):
+            self.init(.readerNotAvailable, exchange.words, hint: exchange.remedy(option))
         case .activateFirst(.readerNotTrusted(let distrust)):
             self.init(.no, distrust.words, hint: "approve it there with \"sudo signet activate\(option)\"")
         case .activateFirst(.printsUnusable):
@@ -190,9 +192,7 @@ extension Failure {
     static func indexUnusable(_ fault: RecordFault) -> Failure {
         Failure(
             .stateDamaged, "the list of prints in readers' memories is \(fault.words), and cannot be replaced",
-            hint: fault == .newer
-                ? ChipIndexWords.remedyOfNewer : "clear its place with \"\(ChipIndexWords.clearing)\", and run it again"
-        )
+            hint: ChipIndexWords.hint(fault))
     }
 
     /// The reader's place.

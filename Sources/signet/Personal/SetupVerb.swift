@@ -82,11 +82,13 @@ extension PersonalTask {
 }
 
 extension ManagementRefusal {
-    /// The stable name of what is the matter with a reader.
+    /// The stable name of what is the matter with a reader, or with the list of what it keeps.
     fileprivate var readerCode: String? {
         switch self {
         case .reader(let problem): problem.code
         case .readerNotTrusted(let distrust): distrust.code
+        case .readerExchanged: ReaderExchange.code
+        case .ledger(.indexUnusable(let fault)): "chip_prints_\(fault.code)"
         default: nil
         }
     }

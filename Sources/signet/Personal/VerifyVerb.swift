@@ -165,7 +165,7 @@ extension FingerClosure {
     fileprivate var exitCode: ExitCode {
         switch self {
         case .readerNotAvailable(let problem): problem.exitCode
-        case .readerNotTrusted: .readerNotAvailable
+        case .readerNotTrusted, .readerExchanged: .readerNotAvailable
         case .biometryLockout, .triesUsedUp: .lockedOut
         case .printsUnusable: .stateDamaged
         case .printsUnavailable: .busy

@@ -129,6 +129,10 @@ struct AdministratorVerbTests {
             .pinRequiredStale, .remote, .lidClosed, .background, .triesUsedUp, .notTouched,
             .anotherSeat, .readerNotTrusted(.outside), .readerNotTrusted(.moved), .readerNotTrusted(.unplaced),
             .readerNotTrusted(.virtual), .readerNotTrusted(.chip), .foreignPrints(1),
+            .readerNotTrusted(.approvedOutside),
+            .readerExchanged(
+                ReaderExchange(
+                    present: Array("A".utf8), enrolled: Array("b".utf8), isSameKind: false, isKeptElsewhere: false)),
         ]
         let problems = (1...13).compactMap { ReaderProblem(rawValue: $0) }
         let faults: [RecordFault] = [.damaged, .foreign, .otherUser, .renamed, .newer, .missing, .unsafe, .keyLost]

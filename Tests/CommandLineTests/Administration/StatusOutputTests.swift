@@ -89,6 +89,14 @@ struct StatusOutputTests {
     @Test func `prints that came and prints that went`() {
         let came = Attention.foreignPrints(1)
         #expect(came.words == "1 foreign print came into the reader's memory since the last activation")
+        // The counter ends there, and nobody knows how many more there are.
+        #expect(Attention.foreignPrints(254).words.hasPrefix("254 foreign prints came"))
+        #expect(Attention.foreignPrints(255).words.hasPrefix("at least 255 foreign prints came"))
+        #expect(FingerClosure.foreignPrints(255).words.hasPrefix("at least 255 foreign prints came"))
+        #expect(ForeignPrints.text(255, atLeast: false).contains("also holds 255 foreign prints;"))
+        #expect(ForeignPrints.text(200, atLeast: true).contains("also holds at least 200 foreign prints;"))
+        #expect(ForeignPrints.text(1, atLeast: false).contains("a foreign print;"))
+        #expect(ForeignPrints.text(0, atLeast: true).isEmpty)
         let gone = Attention.printsGone(1, Finger(number: 7))
         #expect(gone.words == "the fingerprints were changed, or the right index is gone from the reader's memory")
         // An older record that was put in place and taken away again looks the same: nothing good must be deleted for it.

@@ -24,7 +24,7 @@ extension Doctor {
             fault == .newer
                 ? "the list of prints in readers' memories is \(fault.words)"
                 : "the lock of the list of prints in readers' memories is \(fault.words): nothing is written there",
-            remedy: fault == .newer ? ChipIndexWords.remedyOfNewer : ChipIndexWords.clearing)
+            remedy: fault == .unsafe ? ChipIndexWords.clearing : ChipIndexWords.hint(fault))
     }
 
     /// The lines for one look; nothing where no print lies in a reader's memory.
@@ -57,6 +57,21 @@ extension Doctor {
 
 /// What to do about an index that Signet itself does not replace.
 enum ChipIndexWords {
+    /// What an administrator does before they run the task again.
+    static func hint(_ fault: RecordFault) -> String {
+        switch fault {
+        case .newer: remedyOfNewer
+        case .stuck: "\(finding), take that away (chattr -i, umount), and run it again"
+        default: "clear its place with \"\(clearing)\", and run it again"
+        }
+    }
+
+    /// How to see what holds its place.
+    private static var finding: String {
+        let root = Output.text(UserStore.standardRoot)
+        return "see what holds its place with \"sudo lsattr -d \(root) \(root)/chips*; findmnt | grep \(root)\""
+    }
+
     static let remedyOfNewer = "install the later version of Signet again"
     /// Its lock, and what was set aside before: never the index itself, which may be good.
     static let clearing =

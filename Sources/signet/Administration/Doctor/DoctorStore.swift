@@ -152,7 +152,7 @@ extension Doctor {
             let level: DoctorLine.Level
             switch attention {
             case .recordFaulty, .renamed: level = .fail
-            case .pinDisabled, .enrollmentChanged, .printsGone, .foreignPrints, .readerMoved, .noCounter,
+            case .pinDisabled, .enrollmentChanged, .printsGone, .foreignPrints, .readerNotTrusted, .noCounter,
                 .fprintdUnusable:
                 level = .warn
             case .notApproved, .fingerLockedOut, .pinSetByAdministrator, .noRecoveryCode, .pinToBeRenewed,

@@ -155,6 +155,7 @@ extension Failure {
             self.init(
                 .stateDamaged, "the configuration asks for a TPM, and the secrets are in a key file",
                 hint: "move them with \"sudo signet enclave migrate --to tpm\"")
+        case .fault(.chips, let fault): self = .indexUnusable(fault)
         case .fault(let kind, let fault):
             self.init(
                 .stateDamaged, "the record \"\(kind.words)\" is \(fault.words)", hint: "see \"sudo signet doctor\"")
