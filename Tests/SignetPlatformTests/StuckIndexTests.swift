@@ -10,7 +10,7 @@ import Testing
 /// Whether a file of /run can be made immutable: tmpfs takes the attribute since Linux 6.6.
 private let canFreeze: Bool = {
     guard isRoot, let folder = try? TestFolder() else { return false }
-    FileManager.default.createFile(atPath: folder.sub("probe"), contents: nil)
+    guard FileManager.default.createFile(atPath: folder.sub("probe"), contents: nil) else { return false }
     defer { _ = system("chattr -i \(folder.sub("probe")) 2> /dev/null") }
     return system("chattr +i \(folder.sub("probe")) 2> /dev/null") == 0
 }()
