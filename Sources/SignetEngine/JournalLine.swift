@@ -44,7 +44,7 @@ package struct JournalLine {
 
     mutating func add(_ key: StaticString, number: Int) {
         begin(key)
-        text.append(decimal: number)
+        text.append(decimal: Int64(number))
     }
 
     /// A pair whose value comes from outside.

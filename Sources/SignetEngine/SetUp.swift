@@ -3,7 +3,7 @@ internal import SignetPolicy
 /// What came of setting a user up.
 package enum SetUp: Equatable, Sendable {
     case enrolled(Enrolled)
-    /// The PIN is set, and its reader is why there is no finger.
+    /// The PIN is set; the reader, or the list of what it keeps, is why there is no finger.
     case pinAlone(ManagementRefusal)
 }
 

@@ -49,11 +49,11 @@ package enum SystemLog {
         var packet: [UInt8] = []
         packet.reserveCapacity(line.count + headLimit)
         packet.append("<")
-        packet.append(decimal: Int(facility * 8 + severity.rawValue))
+        packet.append(decimal: Int64(facility * 8 + severity.rawValue))
         packet.append(">")
         packet.append(identifier)
         packet.append("[")
-        packet.append(decimal: Int(process))
+        packet.append(decimal: Int64(process))
         packet.append("]: ")
         let start = packet.count
         packet += line.prefix(lineLimit)

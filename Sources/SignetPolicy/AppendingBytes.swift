@@ -8,7 +8,7 @@ extension [UInt8] {
     }
 
     /// Appends the decimal digits of a number, with a minus before them where it is negative.
-    package mutating func append(decimal number: Int) {
+    package mutating func append(decimal number: Int64) {
         if number < 0 { append(0x2D) }
         // From the last digit to the first; 2^64 has twenty.
         var digits = InlineArray<20, UInt8>(repeating: 0x30)

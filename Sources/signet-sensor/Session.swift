@@ -22,8 +22,6 @@ final class Session {
     var touch = TouchState()
     /// When the reader compared a finger last, in microseconds of the monotonic clock.
     var comparedAt: Int64 = 0
-    /// The helper's code is in the page table.
-    var codeIsMapped = false
 
     /// The user and group `nobody` and `nogroup` of Debian.
     static let unprivileged: (user: uid_t, group: gid_t) = (65_534, 65_534)
@@ -138,6 +136,9 @@ final class Session {
             signet_filter_reader_calls() == 0
         else { _exit(1) }
         watchFinger(of: found)
+        // Now that no try is charged and no cancel has to be heard. A process that is as young as this one has not run what
+        // will look at the finger, and each page of it would be waited for in turn.
+        signet_map_code()
         channel.send(.reader(found.description))
         channel.send(.opened(presence: presence, others: others))
     }

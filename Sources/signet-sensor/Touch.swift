@@ -70,7 +70,6 @@ extension Session {
         // Most drivers say when they need the finger; half a second is the wait for those that do not.
         _ = iterate(atMost: 500) { touch.isArmed || touch.isOver || operation.isDone || channel.isReadable }
         if !touch.isArmed { sendArmed() }
-        mapCode()
         iterate { touch.isOver || operation.isDone || channel.isReadable }
         if !touch.isOver, !operation.isDone, !cancelOrLeave(operation, until: { touch.isOver || operation.isDone }) {
             // The driver takes its time. No finger was compared yet, or the callback would have said so, and what it
@@ -78,15 +77,6 @@ extension Session {
             end(.cancelIgnored(fingerSeen: touch.fingerSeen))
         }
         if operation.isDone { conclude(operation) }
-    }
-
-    /// Has the code that will look at the finger in place while nobody waits for it.
-    ///
-    /// A process that is as young as this one has not run it yet, and each of its pages would be waited for in turn.
-    private func mapCode() {
-        guard !codeIsMapped else { return }
-        codeIsMapped = true
-        signet_map_code()
     }
 
     /// Takes the one request that may come now, asks the driver to end, and waits 0.7 s of Signet's second.

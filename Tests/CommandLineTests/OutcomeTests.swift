@@ -62,7 +62,7 @@ import Testing
             (.readerNotTrusted(.moved), "reader_moved", .readerNotAvailable),
             (.readerNotTrusted(.chip), "match_on_chip", .readerNotAvailable), (.remote, "remote", .fingerClosed),
             (.lidClosed, "lid_closed", .fingerClosed), (.notEnrolled, "not_enrolled", .fingerClosed),
-            (.biometryLockout(limit: 5), "locked_out", .lockedOut), (.notTouched, "not_touched", .no),
+            (.biometryLockout(limit: 5), "locked_out", .lockedOut),
         ]
         for (closure, code, exit) in closures {
             let verdict = Verdict.refused(.fingerPathClosed(closure))
@@ -71,6 +71,10 @@ import Testing
             #expect(answer.fingerClosure == code && verdict.exitCode == exit)
             #expect(answer.inUseBy == (code == "reader_busy" ? "fprintd" : nil), "\(code)")
         }
+        // One may have been compared before the time was over.
+        let untouched = Verdict.refused(.fingerPathClosed(.notTouched))
+        #expect(VerifyAnswer(untouched, alice, holder: nil).text == "Nobody touched the reader in time.\n")
+        #expect(untouched.exitCode == .no)
         let json = Output.json(
             VerifyAnswer(.refused(.fingerPathClosed(.readerNotAvailable(.busy))), alice, holder: Array("fprintd".utf8)))
         #expect(
@@ -88,12 +92,12 @@ import Testing
     @Test func aPINThatWasSetIsTold() {
         let next = "sudo signet enroll"
         let again = Failure(.notConfirmed, alice).afterPIN(next: next)
-        #expect(again.hint == "your PIN is set; go on with \"sudo signet enroll\"" && again.exit == .no)
+        #expect(again.hint == "the PIN is set; go on with \"sudo signet enroll\"" && again.exit == .no)
         let duplicate = Failure(.duplicate(of: Finger.all[0]), alice).afterPIN(next: next)
-        #expect(duplicate.hint == "use another finger; your PIN is set; go on with \"sudo signet enroll\"")
+        #expect(duplicate.hint == "use another finger; the PIN is set; go on with \"sudo signet enroll\"")
         #expect(RecoveryCodeText.afterwards(.interrupted, next: next)?.hasSuffix("go on with \"\(next)\".") == true)
         #expect(RecoveryCodeText.afterwards(.interrupted)?.contains("PIN") == false)
-        #expect(Failure(.timedOut, alice).afterPIN(next: nil).hint == "your PIN is set")
+        #expect(Failure(.timedOut, alice).afterPIN(next: nil).hint == "the PIN is set")
     }
 
     /// Catches a command with a gap in it that a program runs, or that a person pastes.

@@ -237,7 +237,7 @@ private func showCode(on path: String, movesCursor: Bool = true, _ times: Exposu
         screen.end()
         let sentence =
             pinWasSet
-            ? "Your PIN is set; nothing else was changed. Go on with \"sudo signet enroll\".\n"
+            ? "The PIN is set; nothing else was changed. Go on with \"sudo signet enroll\".\n"
             : "Nothing was changed.\n"
         let transcript = desk.transcript()
         #expect(transcript.main == sentence && transcript.left == 1)

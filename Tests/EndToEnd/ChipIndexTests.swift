@@ -138,6 +138,11 @@ import Testing
             ] {
                 let answer = try Command.run(["signet"] + words)
                 #expect(answer.code == 4 && answer.error.contains(hint), "\(words): \(answer)")
+                guard state == "immutable" else { continue }
+                let told = try #require(answer.error.firstMatch(of: /"(sudo [^"]*)"/)?.1)
+                // Pasted by somebody who may not look into the folder; sudo is an account of root's here.
+                let seen = try Command.run(["sh", "-c", String(told.dropFirst("sudo ".count))]).output
+                #expect(seen.contains(/--i-+ \/var\/lib\/signet\/chips\n/), "\(told): \(seen)")
             }
             // Nobody is asked for a PIN first.
             let enrolling = try alice.signetOnTerminal("enroll", "left-index")

@@ -256,6 +256,6 @@ import Testing
         #expect(status(.usb(.unknown, "4")).fingerClosure == .readerNotTrusted(.moved))
         #expect(status(.usb(.unknown, "4")).attention == [.readerNotTrusted(.moved)])
         #expect(status(.socket).fingerClosure == .readerNotTrusted(.outside))
-        #expect(status(.socket).attention.isEmpty)
+        #expect(status(.socket).attention == [.readerRefused(.outside)])
     }
 }

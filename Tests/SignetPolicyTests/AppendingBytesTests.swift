@@ -4,8 +4,8 @@ import Testing
 
 @Suite struct AppendingBytesTests {
     /// Catches a digit too few or too many, a lost sign, and a trap at either end of the range.
-    @Test(arguments: [0, 1, 9, 10, 99, 100, 65_534, 4_294_967_295, Int.max, -1, -10, Int.min])
-    func decimals(number: Int) {
+    @Test(arguments: [0, 1, 9, 10, 99, 100, 65_534, 4_294_967_295, Int64.max, -1, -10, Int64.min])
+    func decimals(number: Int64) {
         var bytes = Array("uid ".utf8)
         bytes.append(decimal: number)
         #expect(String(decoding: bytes, as: UTF8.self) == "uid \(number)")

@@ -25,7 +25,7 @@ package struct FileName: Sendable {
     package init(number: UInt32) {
         var digits: [UInt8] = []
         digits.reserveCapacity(10)
-        digits.append(decimal: Int(number))
+        digits.append(decimal: Int64(number))
         self.init(unchecked: digits)
     }
 

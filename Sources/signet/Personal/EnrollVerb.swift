@@ -14,7 +14,7 @@ extension Command {
     ) { (invocation) throws(Failure) in
         let finger = invocation.operands.isEmpty ? nil : try Finger(argument: invocation.operands)
         var task = try PersonalTask(invocation, creating: true, asking: .userWithReader)
-        task.next = "sudo signet enroll"
+        task.next = "sudo signet enroll" + (finger.map { " " + $0.argument } ?? "") + task.target.option
         try task.enroll(finger, invocation)
         return .yes
     }

@@ -83,6 +83,7 @@ struct PersonalTask: ~Copyable {
         return tasks.pinWasSet && refusal != .cancelled ? failure.afterPIN(next: next) : failure
     }
 
+    /// The same, whatever the task has set before.
     mutating func words(of refusal: ManagementRefusal) -> Failure {
         screen.end()
         // A stop acts here.
@@ -105,6 +106,6 @@ extension Failure {
     func afterPIN(next: String?) -> Failure {
         let way = next.map { "; go on with \"\($0)\"" } ?? ""
         let known = hint == nil || hint == Failure.again ? "" : hint.map { "\($0); " } ?? ""
-        return Failure(exit, message, hint: "\(known)your PIN is set\(way)")
+        return Failure(exit, message, hint: "\(known)the PIN is set\(way)")
     }
 }

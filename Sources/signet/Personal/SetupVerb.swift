@@ -12,8 +12,9 @@ extension Command {
             """
     ) { (invocation) throws(Failure) in
         var task = try PersonalTask(invocation, creating: true)
-        task.next = "sudo signet enroll"
         let target = task.target
+        let ownPrints = task.configuration.enrollmentSource == .signet
+        task.next = "sudo signet \(ownPrints ? "enroll" : "activate")\(target.option)"
         let hasPIN = try task.hasPIN()
         if hasPIN, try task.countPrints() > 0 {
             invocation.answer(
@@ -21,7 +22,6 @@ extension Command {
                 text: "\(target.text) is set up already; see \"sudo signet status\".\n")
             return .yes
         }
-        let ownPrints = task.configuration.enrollmentSource == .signet
         if !target.byAdministrator, ownPrints {
             try task.setUp(invocation)
             return .yes
@@ -44,7 +44,7 @@ struct SetupAnswer: Encodable, Equatable {
     let user: String
     let pin: Bool
     let finger: Bool
-    /// The reader's problem, where that is why there is no finger.
+    /// What is the matter with the reader, or with the list of what it keeps, where that is why there is no finger.
     let reason: String?
 
     /// The PIN stands, and that is what kept the finger away.
@@ -87,7 +87,6 @@ extension ManagementRefusal {
         switch self {
         case .reader(let problem): problem.code
         case .readerNotTrusted(let distrust): distrust.code
-        case .readerExchanged: ReaderExchange.code
         case .ledger(.indexUnusable(let fault)): "chip_prints_\(fault.code)"
         default: nil
         }

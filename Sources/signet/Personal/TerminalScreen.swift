@@ -74,7 +74,7 @@ struct TerminalScreen: ManagementScreen, ~Copyable {
 
     mutating func cancelled(pinWasSet: Bool) {
         let stood = cover()
-        var sentence = pinWasSet ? "Your PIN is set; nothing else was changed." : "Nothing was changed."
+        var sentence = pinWasSet ? "The PIN is set; nothing else was changed." : "Nothing was changed."
         if pinWasSet, let next { sentence += " Go on with \"\(next)\"." }
         sentence = RecoveryCodeText.wrapped(sentence, width) + "\n"
         // Where lines stand, the cursor may stand behind one, or behind the ^C that the terminal shows.

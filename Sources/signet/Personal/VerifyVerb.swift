@@ -138,6 +138,7 @@ extension Refusal {
         case .cancelled: "Cancelled."
         case .timedOut: "Nobody answered in time."
         case .pinLockout: "Locked out."
+        case .fingerPathClosed(.notTouched): "Nobody touched the reader in time."
         case .fingerPathClosed: "No finger was compared."
         case .pinNotSet, .recordUnusable, .background: "Nothing was compared."
         }

@@ -69,7 +69,8 @@ enum ChipIndexWords {
     /// How to see what holds its place.
     private static var finding: String {
         let root = Output.text(UserStore.standardRoot)
-        return "see what holds its place with \"sudo lsattr -d \(root) \(root)/chips*; findmnt | grep \(root)\""
+        // Nobody but root can look into the folder: its files are named by root's shell, not by the one that this is pasted into.
+        return "see what holds its place with \"sudo sh -c 'lsattr -d \(root) \(root)/chips*; findmnt | grep \(root)'\""
     }
 
     static let remedyOfNewer = "install the later version of Signet again"
