@@ -154,7 +154,7 @@ extension Notice {
         case .readerNotTrusted(let distrust) where distrust.isMendedByActivation:
             distrust.sentence + " Run \"sudo signet activate\"."
         case .readerNotTrusted(let distrust): distrust.sentence
-        case .readerExchanged(let exchange): exchange.sentence + " Then \(exchange.remedy)."
+        case .readerExchanged(let exchange): exchange.sentence + " To use this one, \(exchange.remedy)."
         case .readerNotAvailable(let problem): problem.sentence
         case .triesUsedUp: "Not recognised."
         case .notTouched: "The reader was not touched in time."

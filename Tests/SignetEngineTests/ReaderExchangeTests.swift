@@ -82,12 +82,12 @@ import Testing
         for (closure, prompt, notice) in [
             (
                 exchange(false), "\(fact) Type your PIN; then run \"sudo signet enroll\": ",
-                "\(fact) Then run \"sudo signet enroll\"."
+                "\(fact) To use this one, run \"sudo signet enroll\"."
             ),
             (
                 exchange(true),
                 "\(fact) Type your PIN; then enrol in the desktop's settings and run \"sudo signet activate\": ",
-                "\(fact) Then enrol in the desktop's settings and run \"sudo signet activate\"."
+                "\(fact) To use this one, enrol in the desktop's settings and run \"sudo signet activate\"."
             ),
             (
                 .readerNotTrusted(.approvedOutside),
