@@ -14,7 +14,8 @@ enum Leftovers {
     static func text(_ count: Int) -> String {
         if count == 0 { return "" }
         let what = count == 1 ? "1 deleted print is" : "\(count) deleted prints are"
-        return "\(what) still in a reader's memory; take \(count == 1 ? "it" : "them") out of there with \"\(remedy)\".\n"
+        let them = count == 1 ? "it" : "them"
+        return "\(what) still in a reader's memory; take \(them) out of there with \"\(remedy)\".\n"
     }
 
     /// `signet delete --leftovers`.

@@ -117,7 +117,9 @@ extension Failure {
                 "\(whose) \(fingers.map(\.name).joined(separator: ", ")) \(fingers.count == 1 ? "is" : "are") gone from "
                     + "the reader's memory",
                 hint: keptElsewhere
-                    ? GonePrints.remedyOfFprintd : "delete \(fingers.count == 1 ? "it" : "them, one by one,") with \"\(GonePrints.remedy(fingers, option))\"")
+                    ? GonePrints.remedyOfFprintd
+                    : "delete \(fingers.count == 1 ? "it" : "them, one by one,") with "
+                        + "\"\(GonePrints.remedy(fingers, option))\"")
         case .printsLeft(let count):
             self.init(
                 .no, "\(count) \(count == 1 ? "finger is" : "fingers are") enrolled still",
