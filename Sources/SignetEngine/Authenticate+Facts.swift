@@ -58,8 +58,10 @@ where
         var closure: FingerClosure?
         for reader in set.readers(andOf: state.identity.approvals) {
             guard let why = try ledger.reviewNow(state, set, on: reader, presence: nil) else {
+                // Whether and how an approval from outside is mended depends on where the reader is now: `passOver` judges.
                 if let distrust = ledger.distrust(
-                    state.identity, reader, generation: set.generation, at: nil, onChip: set.liesOnChip(reader))
+                    state.identity, reader, generation: set.generation, at: nil, onChip: set.liesOnChip(reader)),
+                    distrust != .approvedOutside
                 {
                     closure = closure ?? .readerNotTrusted(distrust)
                 } else {

@@ -45,7 +45,7 @@ where
                 closure = closure ?? why
                 continue
             }
-            if let why = passOver(description, state, set.generation, onChip: set.liesOnChip(reader)) {
+            if let why = passOver(description, state, set.generation, onChip: set.isOnChip(description)) {
                 passedOver = passedOver ?? why
                 continue
             }
@@ -77,9 +77,18 @@ where
         if closure == nil, problem == .busy, let holder = sensor.holder { person.readerIsHeld(by: holder) }
         // A reader that is where it should be and does not open says more than one that is elsewhere.
         if let known = closure ?? (problem == nil ? passedOver : nil) { return .fingerClosed(known) }
-        let absence = problem.map { FingerClosure.readerNotAvailable($0) } ?? ledger.absence(of: set, among: present)
+        let absence = problem.map { FingerClosure.readerNotAvailable($0) } ?? absence(of: set, among: present)
         if !sensor.isResting { ledger.log.record(.fingerPathClosed(absence)) }
         return .fingerClosed(absence)
+    }
+
+    /// Why there is no reader to be asked.
+    ///
+    /// Whoever starts `su` for somebody else learns nothing of what that user enrolled with. At a login screen nobody can
+    /// say yet who sits there: it tells everybody that the prints are for another reader, as it tells why else no finger
+    /// counts.
+    private func absence(of set: borrowing EnrollmentSet, among present: [ReaderDescription]) -> FingerClosure {
+        ledger.caller == .person ? ledger.absence(of: set, among: present) : .readerNotAvailable(.noReader)
     }
 
     /// Tells the journal why the finger path closes in the middle.
@@ -94,8 +103,7 @@ where
         _ reader: ReaderDescription, _ state: UserState, _ generation: UInt64, onChip: Bool
     ) -> FingerClosure? {
         if let distrust = ledger.distrust(
-            state.identity, reader.identity, generation: generation, at: reader.place,
-            onChip: onChip || reader.storesPrints)
+            state.identity, reader.identity, generation: generation, at: reader.place, onChip: onChip)
         {
             ledger.log.record(.readerRefused(distrust))
             return .readerNotTrusted(distrust)

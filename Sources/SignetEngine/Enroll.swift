@@ -40,7 +40,7 @@ where
             let set = try management.prints()
             let (reader, session) = try management.openForEnrollment(readers, set)
             try management.requireIndex(reader)
-            if key != nil { try management.requireApproved(set, session) }
+            if key != nil { try management.requireApproved(set, session, on: reader) }
             let chosen = try management.choose(finger, set, reader)
             screen.begin(chosen, on: reader)
             let print = try management.takePrint(chosen, set, session, on: &screen)
@@ -102,7 +102,7 @@ where
 
     /// What is there must have the user's approval: to approve the new print would approve whatever else was added.
     mutating func requireApproved(
-        _ set: borrowing EnrollmentSet, _ session: ReaderSession
+        _ set: borrowing EnrollmentSet, _ session: ReaderSession, on reader: ReaderDescription
     ) throws(ManagementRefusal) {
         let state = try state()
         var closure: FingerClosure?
@@ -111,7 +111,7 @@ where
                 try ledger.review(state, set, on: session.reader, presence: session)
                 ?? ledger.distrust(
                     state.identity, session.reader, generation: set.generation, at: session.place,
-                    onChip: set.liesOnChip(session.reader)
+                    onChip: set.isOnChip(reader)
                 ).map { .readerNotTrusted($0) }
             try ledger.noteForeignPrints(session, state)
             if let found = closure {

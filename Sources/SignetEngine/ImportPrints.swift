@@ -140,7 +140,9 @@ where
     ) throws(ManagementRefusal) -> ReaderSession {
         let reader = description.identity
         let own = before.gallery(of: reader)
-        if !own.isEmpty { try requireApproved(before, try open(reader, at: description.place, before, own)) }
+        if !own.isEmpty {
+            try requireApproved(before, try open(reader, at: description.place, before, own), on: description)
+        }
         var mine = choice
         mine.indices = choice.indices.filter { found.entries[$0].reader == reader }
         mine.outcome.otherReaders = choice.count - mine.count

@@ -22,7 +22,12 @@ where
     ///
     /// Where a reader stood when it was approved does not matter: it is about to be approved anew.
     mutating func trustedReaders() throws(ManagementRefusal) -> [ReaderDescription] {
-        try trusted(try presentReaders())
+        let present = try presentReaders()
+        // Prints that cannot be read end the task anyway, as soon as they are needed.
+        guard let set = ledger.readablePrints() else {
+            return try trusted(present, onChip: present.map { $0.storesPrints })
+        }
+        return try trusted(present, set)
     }
 
     /// Those of them that have prints of the user's; refuses where there is none.
@@ -33,23 +38,35 @@ where
         if own.isEmpty {
             switch ledger.absence(of: set, among: present) {
             case .readerExchanged(let exchange): throw .readerExchanged(exchange)
-            case .readerNotTrusted(let distrust): throw .readerNotTrusted(distrust)
             default: throw .reader(.noReader)
             }
         }
-        return try trusted(own)
+        return try trusted(own, set)
     }
 
     private mutating func trusted(
-        _ present: [ReaderDescription]
+        _ present: [ReaderDescription], _ set: borrowing EnrollmentSet
     ) throws(ManagementRefusal) -> [ReaderDescription] {
-        let trust = ledger.trust
-        let trusted = present.filter { trust.distrust($0.place, approved: nil, onChip: $0.storesPrints) == nil }
-        if trusted.isEmpty, let first = present.first,
-            let distrust = trust.distrust(first.place, approved: nil, onChip: first.storesPrints)
-        {
-            ledger.log.record(.readerRefused(distrust))
-            throw .readerNotTrusted(distrust)
+        var onChip: [Bool] = []
+        for reader in present { onChip.append(set.isOnChip(reader)) }
+        return try trusted(present, onChip: onChip)
+    }
+
+    private mutating func trusted(
+        _ present: [ReaderDescription], onChip: [Bool]
+    ) throws(ManagementRefusal) -> [ReaderDescription] {
+        var trusted: [ReaderDescription] = []
+        var refused: ReaderDistrust?
+        for (reader, onChip) in zip(present, onChip) {
+            if let distrust = ledger.trust.distrust(reader.place, approved: nil, onChip: onChip) {
+                refused = refused ?? distrust
+            } else {
+                trusted.append(reader)
+            }
+        }
+        if trusted.isEmpty, let refused {
+            ledger.log.record(.readerRefused(refused))
+            throw .readerNotTrusted(refused)
         }
         // Of two that look the same, the one that stands where it was approved.
         let approvals = try onLedger { (ledger) throws(LedgerFailure) in try ledger.load() }?.identity.approvals ?? []

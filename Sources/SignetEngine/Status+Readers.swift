@@ -11,9 +11,9 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         guard case .present(let present) = readers else { return nil }
         for approval in identity.approvals {
             let same = present.filter { $0.identity == approval.reader }
-            let liesOnChip = set.liesOnChip(approval.reader)
-            let found = same.map {
-                trust.distrust($0.place, approved: approval.place, onChip: $0.storesPrints || liesOnChip)
+            var found: [ReaderDistrust?] = []
+            for reader in same {
+                found.append(trust.distrust(reader.place, approved: approval.place, onChip: set.isOnChip(reader)))
             }
             if found.contains(nil) { continue }
             for case .some(let distrust) in found where distrust.isMendedByActivation { return distrust }
@@ -29,8 +29,9 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         var first: ReaderDistrust?
         for reader in present where !set.gallery(of: reader.identity).isEmpty {
             let approved = identity.approval(of: reader.identity, generation: set.generation)?.place
-            let onChip = reader.storesPrints || set.liesOnChip(reader.identity)
-            guard let why = trust.distrust(reader.place, approved: approved, onChip: onChip) else { return nil }
+            guard let why = trust.distrust(reader.place, approved: approved, onChip: set.isOnChip(reader)) else {
+                return nil
+            }
             first = first ?? why
         }
         return first

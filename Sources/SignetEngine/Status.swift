@@ -311,10 +311,10 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         case .present(let present):
             var closure: FingerClosure?
             for reader in present where approved.contains(reader.identity) {
-                let onChip = reader.storesPrints || set.liesOnChip(reader.identity)
                 guard
                     let distrust = distrust(
-                        state.identity, reader.identity, generation: set.generation, at: reader.place, onChip: onChip)
+                        state.identity, reader.identity, generation: set.generation, at: reader.place,
+                        onChip: set.isOnChip(reader))
                 else { return nil }
                 closure = closure ?? .readerNotTrusted(distrust)
             }

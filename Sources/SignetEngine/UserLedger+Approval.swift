@@ -75,22 +75,19 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
 
     /// Why no reader of `present` can take the user's finger, where none of them has a print of the user's.
     ///
-    /// Names are for the user alone: whoever else starts the program learns nothing of what the user enrolled with. A reader
-    /// on which nobody may enrol is not offered in the place of the absent one.
+    /// A reader on which nobody may enrol is not offered in the place of the absent one, and is none of the user's: it is
+    /// as if it were not there. The answer tells what the user enrolled with; whether that is for whoever asks, the caller
+    /// of this function decides.
     func absence(of set: borrowing EnrollmentSet, among present: [ReaderDescription]) -> FingerClosure {
-        guard caller == .person, let enrolled = set.readers().first else { return .readerNotAvailable(.noReader) }
-        var distrusted: ReaderDistrust?
-        for reader in present {
-            if let distrust = trust.distrust(reader.place, approved: nil, onChip: reader.storesPrints) {
-                distrusted = distrusted ?? distrust
-                continue
-            }
+        guard let enrolled = set.readers().first else { return .readerNotAvailable(.noReader) }
+        for reader in present
+        where trust.distrust(reader.place, approved: nil, onChip: set.isOnChip(reader)) == nil {
             return .readerExchanged(
                 ReaderExchange(
                     present: reader.name, enrolled: enrolled.driver,
                     isSameKind: reader.identity.driver == enrolled.driver, isKeptElsewhere: !keepsPrintsItself))
         }
-        return distrusted.map { .readerNotTrusted($0) } ?? .readerNotAvailable(.noReader)
+        return .readerNotAvailable(.noReader)
     }
 
     /// Signs the user's prints on one reader as they are now, and where it is; the key is the PIN's to open.
@@ -198,6 +195,12 @@ extension EnrollmentSet {
     package borrowing func liesOnChip(_ reader: ReaderIdentity) -> Bool {
         for entry in entries where entry.reader == reader && entry.onReader { return true }
         return false
+    }
+
+    /// Whether prints are compared in the reader: it would keep new ones there, or it has some of the user's, whatever its
+    /// driver says of it today.
+    package borrowing func isOnChip(_ reader: ReaderDescription) -> Bool {
+        reader.storesPrints || liesOnChip(reader.identity)
     }
 
     /// The same, and those that only an approval names: approved prints that are gone altogether leave such a one.

@@ -67,8 +67,9 @@ package struct ReaderTrust: Equatable, Sendable {
 
     /// Why a reader is not used, by which prompts, commands and reports all judge; nil where it may be.
     ///
-    /// `place` is where it is; nil where nobody has looked yet, and then the answer is one that holds wherever it is: what
-    /// is refused then is refused at each place. `approved` is the place that the user's approval covers; nil where there
+    /// `place` is where it is; nil where nobody has looked yet: what is refused then is refused at each place, though
+    /// `.approvedOutside` for another reason where the reader may not be used at all, and activating does not help.
+    /// `approved` is the place that the user's approval covers; nil where there
     /// is none yet, or a new one is about to be made. `onChip`: the user's prints lie in its memory, or it would keep them
     /// there.
     ///

@@ -148,6 +148,14 @@ import Testing
         #expect(Leftovers.text(of: outcome).contains("elanmoc: 1 print; the reader is in use by fprintd.service.\n"))
     }
 
+    /// Catches an activation that is advised where it would be refused.
+    @Test func activationIsAdvisedWhereItHelps() {
+        for distrust in [ReaderDistrust.outside, .moved, .unplaced, .virtual, .chip, .approvedOutside] {
+            let hint = Failure(.activateFirst(.readerNotTrusted(distrust)), alice).hint
+            #expect(hint?.contains("signet activate") == distrust.isMendedByActivation, "\(distrust)")
+        }
+    }
+
     /// Catches a print that is gone and is not offered for deletion, or for the wrong program's.
     @Test func whatIsGoneIsOffered() {
         let fingers = [Finger.all[0], Finger.all[1]]

@@ -46,6 +46,12 @@ import Testing
         // The records say where the prints lie: a device that denies to keep prints is still one.
         machine.readers = [.of(.chip)]
         #expect(Outcome(authenticate(machine, foreign: 0, [.right]).0) == .granted(.pin))
+        // Known before the PIN is asked for, and no activation is advised that would be refused.
+        let activation = machine.process()
+        #expect(activation.activate([.right], touches: []).refusal == .readerNotTrusted(.chip))
+        let enrollment = machine.process()
+        #expect(enrollment.enroll(2, [.right], touches: []).refusal == .readerNotTrusted(.chip))
+        #expect(activation.person.met.isEmpty && enrollment.person.met.isEmpty)
         machine.configuration.matchOnChip = .allow
         machine.readers = [.of(.chip, keepsPrints: true)]
         #expect(Outcome(authenticate(machine, foreign: 0, [.enter]).0) == .granted(.finger))

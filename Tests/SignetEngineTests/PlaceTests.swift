@@ -103,13 +103,35 @@ import Testing
         machine.configuration.readers = .inside
         machine.readers = [.of(.inside, at: .socket)]
         let actor = machine.process()
-        let verdict = actor.authenticate([.right], touches: [.matched(index: 0)])
+        let verdict = actor.authenticate([.enter, .right], touches: [.matched(index: 0)])
         #expect(Outcome(verdict) == .granted(.pin))
-        // Known before anybody is asked to touch.
-        #expect(actor.person.met == [.prompt(.pin(because: .readerNotTrusted(.approvedOutside)))])
+        #expect(actor.process.count(.open) == 0 && met(actor) == .prompt(.pin(because: .readerNotTrusted(.outside))))
         // Nothing mends it there.
         let refused = machine.process().activate([.right], touches: [.matched(index: 0)])
         #expect(refused.refusal == .readerNotTrusted(.outside))
+    }
+
+    /// Catches a prompt that sends people to `activate` where nothing but another port, or a reader, helps.
+    @Test(arguments: [
+        (ReaderPlace.socket, ReaderPlace?.some(.socket), FingerClosure.readerNotTrusted(.outside)),
+        (.socket, .nowhere, .readerNotTrusted(.unplaced)), (.socket, .builtIn, .readerNotTrusted(.moved)),
+        (.usb(.removable, "3"), .usb(.fixed, "3"), .readerNotTrusted(.approvedOutside)),
+        (.nowhere, .nowhere, .readerNotTrusted(.unplaced)), (.socket, nil, .readerNotAvailable(.noReader)),
+        (.nowhere, nil, .readerNotAvailable(.noReader)),
+    ]) func anApprovalFromOutsideIsJudgedWhereTheReaderIs(
+        approved: ReaderPlace, now: ReaderPlace?, why: FingerClosure
+    ) throws {
+        let machine = try machine(at: approved, .any)
+        machine.configuration.readers = .inside
+        machine.readers = now.map { [.of(.inside, at: $0)] } ?? []
+        let actor = machine.process()
+        let verdict = actor.authenticate([.enter, .right], touches: [.matched(index: 0)])
+        #expect(Outcome(verdict) == .granted(.pin) && actor.process.count(.open) == 0)
+        #expect(met(actor) == .prompt(.pin(because: why)))
+        var ledger = machine.process("status").ledger()
+        let status = ledger.status(
+            uid: 1000, userName: Machine.alice, fingersAllowed: true, readers: .present(machine.readers))
+        #expect(status.fingerClosure == why)
     }
 
     struct Agreement: Sendable {
@@ -159,6 +181,7 @@ import Testing
             #expect(isOn)
             return
         }
+        #expect(actor.person.met.contains(.prompt(.pin(because: .readerNotTrusted(distrust)))), "\(actor.person.met)")
         #expect(status.attention.contains(.readerNotTrusted(distrust)) == distrust.isMendedByActivation)
         let activated = machine.process().activate([.right], touches: [.matched(index: 0)])
         #expect((activated.outcome != nil) == distrust.isMendedByActivation, "\(activated.refusal as Any)")

@@ -44,13 +44,25 @@ import Testing
         #expect(!alone.person.met.contains(told))
     }
 
+    /// Catches an administrator who is told that there is no reader, and the reader's name beside it.
+    @Test func administratorsAreTold() throws {
+        let machine = Machine()
+        try machine.setUp()
+        machine.readers = [.of(.outside)]
+        var ledger = machine.process("status").ledger(caller: .anotherPerson)
+        let status = ledger.status(
+            uid: 1000, userName: Machine.alice, fingersAllowed: true, readers: .present(machine.readers))
+        #expect(status.fingerClosure == .readerExchanged(Self.exchange) && status.readerExchange == Self.exchange)
+        #expect(status.attention == [.readerExchanged(Self.exchange)])
+    }
+
     /// Catches a device at an outside port that a person is told to enrol on, and a dock without any reader that is told
     /// as an exchange.
     @Test func onlyAReaderThatMayBeUsedIsOffered() throws {
         let machine = Machine()
         try machine.setUp()
         for (readers, closure) in [
-            ([ReaderDescription.of(.outside, at: .socket)], FingerClosure.readerNotTrusted(.outside)),
+            ([ReaderDescription.of(.outside, at: .socket)], FingerClosure.readerNotAvailable(.noReader)),
             ([.of(.outside, at: .socket), .of(.outside)], .readerExchanged(Self.exchange)),
             ([], .readerNotAvailable(.noReader)),
         ] {
@@ -58,6 +70,7 @@ import Testing
             let actor = machine.process()
             _ = actor.authenticate([.enter, .cancels])
             #expect(actor.person.met.last == .prompt(.pin(because: closure)))
+            #expect(!actor.journalHas(.readerRefused(.outside)) && actor.journalHas(.fingerPathClosed(closure)))
             var ledger = machine.process("status").ledger()
             let status = ledger.status(
                 uid: 1000, userName: Machine.alice, fingersAllowed: true, readers: .present(readers))

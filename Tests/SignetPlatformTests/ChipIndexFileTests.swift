@@ -149,15 +149,19 @@ struct ChipIndexFileTests {
         #expect(try store.loadChipIndex().loose.map(\.uid) == [1001])
     }
 
-    /// Catches a store without chips that gets a file.
+    /// Catches a store without chips that gets a file before somebody is about to enrol on one.
     @Test func withoutChipsThereIsNone() throws {
         let folder = try TestFolder()
         try makeStore(folder)
         var store = try userStore(folder.bytes)
         try store.changeChipIndex { $0.settle(1000, []) }
-        try store.renewChipIndex()
         #expect(!names(in: folder.path).contains("chips"))
         #expect(try store.surveyChipIndex(mending: true).fault == nil)
+        // The proof that it can be written.
+        try store.renewChipIndex()
+        #expect(try store.loadChipIndex() == ChipIndex())
+        let survey = try store.surveyChipIndex(mending: false)
+        #expect(survey.fault == nil && survey.fits)
     }
 
     private enum Place: CaseIterable { case readable, writable, foreign, folder, fullFolder, pipe, link }

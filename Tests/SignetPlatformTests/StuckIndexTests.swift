@@ -118,6 +118,38 @@ struct StuckIndexTests {
         #expect(try store.loadChipIndex().loose.count == 1)
     }
 
+    /// Catches an enrollment that takes PIN and touches before it learns that no list can be made.
+    @Test(.enabled(if: canFreeze, "no file of /run can be made immutable here"))
+    func whereThereIsNoneYetItIsTold() throws {
+        let folder = try TestFolder()
+        try makeStore(folder)
+        var store = try userStore(folder.bytes)
+        try store.renewChipIndex()
+        unlink(folder.sub("chips"))
+        #expect(system("chattr +i \(folder.path)") == 0)
+        defer { _ = system("chattr -i \(folder.path)") }
+        #expect(storeError { try store.renewChipIndex() } == .fault(.chips, .stuck))
+    }
+
+    /// Catches a record that lets a print go because a list that may not be read is taken for a passing shortage.
+    @Test func aRefusedReadIsTold() async throws {
+        await #expect(processExitsWith: .success) {
+            let folder = try StuckIndexTests.prepared()
+            chmod(folder.sub("chips"), 0)
+            // As a security module does it: root's file, and no capability to pass over its mode (capabilities(7)).
+            typealias SetCapabilities = @convention(c) (UnsafeRawPointer, UnsafeRawPointer) -> Int32
+            let capset = unsafeBitCast(dlsym(nil, "capset")!, to: SetCapabilities.self)
+            require(capset([0x2008_0522, 0] as [UInt32], [UInt32](repeating: 0, count: 6)) == 0, 70)
+            var store = try StuckIndexTests.store(folder)
+            let stuck = StoreError.fault(.chips, .stuck)
+            require(storeError { try store.loosenChipIndex() } == stuck, 71)
+            require(storeError { try store.renewChipIndex() } == stuck, 72)
+            require(storeError { _ = try store.surveyChipIndex(mending: true) } == stuck, 73)
+            // A prompt that only looks something up remembers nothing of it.
+            require(storeError { _ = try store.loadChipIndex() } == .system(errno: EACCES), 74)
+        }
+    }
+
     /// Catches the same for a mount point, which cannot be replaced either, and a command that waits for it.
     @Test(
         .enabled(if: canMount, "needs root and permission to mount in a private namespace"),

@@ -25,21 +25,17 @@ extension UserStore {
         let lock = try lockIndex()
         var index: ChipIndex
         var present: ChipIndex?
-        var isThere = true
         do throws(StoreError) {
             index = try ChipIndexFile.read(in: root, sealer)
             present = index
         } catch {
-            guard error.isMendedByAnew else { throw error }
+            guard error.isMendedByAnew else { throw error.ofIndex }
             index = try scan(beside: ChipIndexFile.salvage(after: error, in: root, sealer)).index
             // Nothing to be known, and nothing is known: there need be no file.
-            if case .fault(_, .missing) = error {
-                present = ChipIndex()
-                isThere = false
-            }
+            if case .fault(_, .missing) = error { present = ChipIndex() }
         }
         change(&index)
-        if index != present || evenUnchanged && isThere { try ChipIndexFile.write(index, in: root, sealer) }
+        if index != present || evenUnchanged { try ChipIndexFile.write(index, in: root, sealer) }
         // Held until here.
         _ = consume lock
     }
@@ -65,7 +61,7 @@ extension UserStore {
         var present = ChipIndex()
         var fault: RecordFault?
         do throws(StoreError) { present = try ChipIndexFile.read(in: root, sealer) } catch {
-            guard case .fault(_, let why) = error, error.isMendedByAnew else { throw error }
+            guard case .fault(_, let why) = error, error.isMendedByAnew else { throw error.ofIndex }
             fault = why
             present = ChipIndexFile.salvage(after: error, in: root, sealer)
         }
@@ -84,10 +80,7 @@ extension UserStore {
     private borrowing func lockIndex() throws(StoreError) -> FileLock {
         var timing = timing
         if isHeld { timing.waitLimit = min(timing.waitLimit, timing.nestedWaitLimit) }
-        let lock: FileLock
-        do throws(StoreError) { lock = try FileLock(.chipsLock, in: root, timing: timing) } catch {
-            throw error == .fault(.store, .unsafe) ? .fault(.chips, .unsafe) : error.ofIndex
-        }
+        let lock = try ChipIndexFile.lock(in: root, timing: timing)
         // As under the user's lock: whoever opened the store before a migration must not go on under the old key.
         if let stamp, (try? StoreStamp(root)) != stamp { throw .busy }
         return lock
@@ -163,7 +156,7 @@ extension StoreError {
         }
     }
 
-    /// What refused to let the index be written, or its lock be taken.
+    /// What refused to let the index be changed: its lock be taken, it be read, or it be written.
     ///
     /// EPERM is an immutable file or folder (chattr(1)), EBUSY a mount point in the place of the name (rename(2),
     /// rmdir(2)), EACCES a security module's word: no other try ends otherwise.
@@ -177,6 +170,15 @@ extension StoreError {
 
 /// Reading and writing the file.
 enum ChipIndexFile {
+    /// The lock of whoever writes it.
+    static func lock(
+        in folder: borrowing SecureFolder, timing: LockTiming = LockTiming()
+    ) throws(StoreError) -> FileLock {
+        do throws(StoreError) { return try FileLock(.chipsLock, in: folder, timing: timing) } catch {
+            throw error == .fault(.store, .unsafe) ? .fault(.chips, .unsafe) : error.ofIndex
+        }
+    }
+
     /// `allowing` are mode bits of others that do not matter.
     static func read(
         in folder: borrowing SecureFolder, _ sealer: borrowing RecordSealer, allowing: UInt32 = 0
@@ -239,14 +241,18 @@ enum ChipIndexFile {
     ///
     /// What a later Signet wrote would be lost with the old key: where the seal opens its content is taken as it is, and
     /// where it does not the migration ends here, with both keys in force. So it does where the file cannot be replaced.
+    /// Called before the migration, under the key that is in force, it finds that out in time and changes nothing.
     static func reseal(in folder: borrowing SecureFolder, _ sealer: borrowing RecordSealer) throws(StoreError) {
-        let lock: FileLock
-        do throws(StoreError) { lock = try FileLock(.chipsLock, in: folder) } catch { throw error.ofIndex }
+        let lock = try lock(in: folder)
+        let content: SecretBytes?
         do throws(StoreError) {
-            try write(content: try unsealed(in: folder, sealer), in: folder, sealer)
+            content = try unsealed(in: folder, sealer)
         } catch {
-            guard case .fault(.chips, let fault) = error, fault != .newer, fault != .stuck else { throw error }
+            guard error.isMendedByAnew else { throw error.ofIndex }
+            // Of what others can read everything still counts, see `salvage`.
+            content = error == .fault(.chips, .unsafe) ? try? unsealed(in: folder, sealer, allowing: 0o055) : nil
         }
+        if let content { try write(content: content, in: folder, sealer) }
         _ = consume lock
     }
 

@@ -90,7 +90,10 @@ package struct StoreMigration: ~Copyable {
             try destroy(.keyTPM)
             try destroy(.enclave)
             return finished(.file)
-        case (false, .tpm): try bindToTPM()
+        case (false, .tpm):
+            let id = try fileKey()
+            try requireMovableIndex(under: try FileEnclave.read(root: root))
+            try bindToTPM(from: id)
         case (true, .file): try turn(.toFile)
         case (true, .tpm): try turn(.toTPM)
         }
@@ -104,8 +107,7 @@ package struct StoreMigration: ~Copyable {
     }
 
     /// From a file: the TPM gets a key, and with `key.tpm` it rules.
-    private func bindToTPM() throws(StoreError) {
-        let id = try fileKey()
+    private func bindToTPM(from id: [UInt8]) throws(StoreError) {
         let sealed: SealedMasterKey
         do throws(EnclaveError) { sealed = try SealedMasterKey(settings, timing) } catch { throw StoreError(error) }
         try EnclaveFiles.write(EnclaveMigration.FileKey(id: id, direction: .toTPM), in: folder, under: sealed.key)
@@ -124,6 +126,12 @@ package struct StoreMigration: ~Copyable {
         return id
     }
 
+    /// Refuses what `moveAll` would refuse of the index of prints in readers' memories, while there is one key still.
+    private func requireMovableIndex(under key: borrowing SecretBytes) throws(StoreError) {
+        guard let sealer = RecordSealer(masterKey: key) else { throw .system(errno: ENOMEM) }
+        try ChipIndexFile.reseal(in: folder, sealer)
+    }
+
     /// In a store of the TPM: has the records go where they are to go.
     private func turn(_ direction: EnclaveMigration.Direction) throws(StoreError) {
         let key = try masterKey()
@@ -138,6 +146,7 @@ package struct StoreMigration: ~Copyable {
         guard direction == .toFile else { return }
         // A file key that nobody names is about to be replaced: nothing may rest on it.
         guard try recordIDs().allSatisfy({ $0 == id }) else { throw .fault(.store, .foreign) }
+        try requireMovableIndex(under: key)
         guard let fresh = SecretBytes(randomCount: FileEnclave.keyCount), let freshID = RecordSealer.keyID(of: fresh)
         else { throw .system(errno: ENOMEM) }
         try destroy(.key)

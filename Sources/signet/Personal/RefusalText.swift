@@ -38,7 +38,10 @@ extension Failure {
         case .readerExchanged(let exchange):
             self.init(.readerNotAvailable, exchange.words, hint: exchange.remedy(option))
         case .activateFirst(.readerNotTrusted(let distrust)):
-            self.init(.no, distrust.words, hint: "approve it there with \"sudo signet activate\(option)\"")
+            self.init(
+                .no, distrust.words,
+                hint: distrust.isMendedByActivation
+                    ? "approve it there with \"sudo signet activate\(option)\"" : distrust.remedy)
         case .activateFirst(.printsUnusable):
             self.init(
                 .stateDamaged, "\(whose) fingerprints cannot be read",

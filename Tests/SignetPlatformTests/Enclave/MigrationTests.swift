@@ -175,6 +175,44 @@ enum Migrating {
         #expect(try Migrating.content(stage) == before)
     }
 
+    /// Catches an index of prints in readers' memories that stops a migration after nobody can go back, and one that is
+    /// lost because others can read it.
+    @Test(arguments: [EnclaveKind.tpm, .file]) func anIndexThatCannotGoAlong(target: EnclaveKind) throws {
+        let stage = try StandIn()
+        try stage.make(target == .tpm ? .file : .require)
+        try Migrating.populate(stage)
+        var store = try stage.store()
+        let entry = try ChipIndexFileTests.entry(1000, 9)
+        try store.changeChipIndex { $0.loosen([entry]) }
+        let index = try read("\(stage.root)/chips")
+        let sealer = RecordSealer(try stage.open().takeKeys())!
+        let plain = sealer.header(.chips, uid: 0, userName: [])
+        let later = SealedHeader(
+            kind: plain.kind, uid: plain.uid, keyID: plain.keyID, userName: plain.userName, version: plain.version + 1)
+        let content: [UInt8] = [ChipIndex.kind, ChipIndex.version]
+        let sealed = sealer.seal(content.span, header: later)
+        let file = try #require(sealed)
+        let before = stage.files
+
+        func expectRefusal(_ fault: RecordFault) {
+            let steps = Migrating.Counter()
+            let refusal = storeError { _ = try stage.migrate(target) { (_) throws(StoreError) in steps.value += 1 } }
+            #expect(refusal == .fault(.chips, fault) && steps.value == 0 && stage.files == before)
+        }
+        try overwrite("\(stage.root)/chips", file)
+        expectRefusal(.newer)
+        #expect(try read("\(stage.root)/chips") == file)
+        try overwrite("\(stage.root)/chips", index)
+        chmod("\(stage.root)/chips.lock", 0o666)
+        expectRefusal(.unsafe)
+
+        chmod("\(stage.root)/chips.lock", 0o600)
+        chmod("\(stage.root)/chips", 0o644)
+        #expect(try stage.migrate(target).isFinished)
+        var moved = try stage.store()
+        #expect(try moved.loadChipIndex().loose.count == 1)
+    }
+
     /// Catches a program that opened the store before a migration and goes on under the old key.
     @Test func whoOpenedItBefore() throws {
         let stage = try StandIn()
