@@ -107,6 +107,24 @@ import Testing
         }
     }
 
+    // Would catch a finger that is told as left over, and as good for nobody, because its deletion was begun and refused.
+    @Test func aRefusedDeletionLeavesNothingOver() throws {
+        try Enrolled.with(.storage) { alice in
+            try alice.forgetOthers()
+            try Command.must("chattr", "+i", alice.printsFile)
+            defer { _ = try? Command.run(["chattr", "-i", alice.printsFile]) }
+            let deleting = try Command.run(["signet", "delete", "right-index", "--user", alice.user.name])
+            #expect(deleting.code != 0, "\(deleting)")
+            alice.reader.forget()
+            let table = try Terminal(["signet", "readers"], environment: alice.asUser)
+            try alice.fill(chip: [Enrolled.finger])
+            #expect(try table.finish(within: 20) == 0)
+            #expect(table.transcript.contains("1 yours"), "\(table.transcript)")
+            #expect(!table.transcript.contains("left over"), "\(table.transcript)")
+            #expect(try alice.acceptsFinger(chip: [Enrolled.finger]))
+        }
+    }
+
     /// Runs `signet delete --leftovers` as root with nobody named, and looks that the chip lost nothing else.
     private static func deleteLeftovers(_ alice: Enrolled, chip: [String]) throws -> String {
         alice.reader.forget()

@@ -20,7 +20,12 @@ final class RecordsAtHand {
     /// Which prints in readers' memories are whose; nil where that cannot be read now, so that nothing is called foreign.
     private(set) lazy var chips: ChipIndex? = {
         guard var store = store(uid: asker?.uid ?? 0, name: asker?.name ?? []) else { return ChipIndex() }
-        do throws(StoreError) { return try store.loadChipIndex() } catch {
+        do throws(StoreError) {
+            let index = try store.loadChipIndex()
+            if index.loose.isEmpty { return index }
+            // What was to be deleted may be in a record still, for the task was refused: then it is nobody's leftover.
+            return (try? store.surveyChipIndex(mending: false))?.index ?? index
+        } catch {
             guard case .fault = error else { return nil }
             return (try? store.surveyChipIndex(mending: false))?.index ?? ChipIndex()
         }
