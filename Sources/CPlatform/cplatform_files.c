@@ -90,6 +90,12 @@ int signet_room(const char *path) {
     return status.f_frsize > 0 && status.f_bfree >= 65536 / status.f_frsize && status.f_bfree > 0;
 }
 
+int signet_is_frozen(int folder, const char *path) {
+    struct statx file;
+    if (statx(folder, path, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, 0, &file) != 0) return 0;
+    return (file.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND)) != 0;
+}
+
 int signet_open_device(const char *link, unsigned *device_major, unsigned *device_minor) {
     // The link's own permissions say how the file was opened (proc_pid_fd(5)). A device is driven through a descriptor that
     // may write; reading alone, or O_PATH, is open to those who may not use it.

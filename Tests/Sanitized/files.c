@@ -92,6 +92,7 @@ void check_files(void) {
     check_locks();
     check_lists();
     CHECK(signet_room("/tmp") == 1);
+    CHECK(signet_is_frozen(AT_FDCWD, "/tmp") == 0 && signet_is_frozen(AT_FDCWD, scratch_path("none")) == 0);
     CHECK(signet_room(scratch_path("none")) == -2);
     // A file system without a table of files, and without room.
     CHECK(signet_room("/proc") <= 0);

@@ -131,6 +131,25 @@ struct StuckIndexTests {
         #expect(storeError { try store.renewChipIndex() } == .fault(.chips, .stuck))
     }
 
+    /// Catches a removal that takes half of a user's records, says that nothing was done, and leaves what nobody can set up
+    /// anew; and one of them that is not found when somebody looks for the reason.
+    @Test(
+        .enabled(if: canFreeze, "no file of /run can be made immutable here"),
+        arguments: ["", "/identity", "/prints", "/attempts"])
+    func aUserWhoseRecordsAreImmutableStaysWhole(_ name: String) throws {
+        let folder = try Self.prepared()
+        let path = folder.sub("users/1000" + name)
+        #expect(system("chattr +i \(path)") == 0)
+        defer { _ = system("chattr -i \(path)") }
+        var store = try Self.store(folder)
+        #expect(storeError { try store.remove() } == .fault(.identity, .stuck))
+        #expect(StoreInspection.frozen(root: folder.bytes, uids: [1000, 1001]) == [Array(path.utf8)])
+        #expect(try store.loadIdentity() != nil)
+        _ = system("chattr -i \(path)")
+        #expect(StoreInspection.frozen(root: folder.bytes, uids: [1000]).isEmpty)
+        try store.remove()
+    }
+
     /// Catches a record that lets a print go because a list that may not be read is taken for a passing shortage.
     @Test func aRefusedReadIsTold() async throws {
         await #expect(processExitsWith: .success) {

@@ -38,4 +38,8 @@ static inline mode_t signet_permissions(mode_t mode) { return mode & 07777; }
 /// is read-only, -2 where the system does not say. In C, for struct and function statvfs(3) have one name.
 int signet_room(const char *_Nonnull path);
 
+/// Whether nobody can change or remove what lies at `path`, as openat(2) takes both, not even root: it is immutable or
+/// append-only (chattr(1)). A link is not followed; 0 also where there is nothing, or where the file system does not say.
+int signet_is_frozen(int folder, const char *_Nonnull path);
+
 #endif

@@ -215,6 +215,12 @@ package struct SecureFolder: ~Copyable {
         return nil
     }
 
+    /// Whether nobody can change or remove what this name names (chattr(1)).
+    borrowing func isFrozen(_ name: FileName) -> Bool {
+        // SAFETY: the name is terminated and outlives the call.
+        unsafe signet_is_frozen(descriptor.raw, name.terminated) != 0
+    }
+
     /// Whether `file` is what `name` names now.
     borrowing func names(_ name: FileName, _ file: FileIdentity) throws(FileFault) -> Bool {
         try look(name).map { FileIdentity($0) } == file

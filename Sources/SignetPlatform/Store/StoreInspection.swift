@@ -54,6 +54,20 @@ package enum StoreInspection {
         }
     }
 
+    /// What of the store nobody can change, not even root, by its path: the folder, and all that is told apart by name in it.
+    ///
+    /// Who has such a record is let in by nothing, for no try can be counted.
+    package static func frozen(root: [UInt8], uids: [UInt32]) -> [[UInt8]] {
+        let users = root + Array("/users".utf8)
+        var paths = [root, users] + [FileName.chips, .chipsLock, .key, .keyTPM, .values].map { root + slash($0) }
+        for uid in uids {
+            let folder = users + Array("/\(uid)".utf8)
+            paths += [folder] + (files + [.lock]).map { folder + slash($0) }
+        }
+        // SAFETY: the path is terminated and outlives the call.
+        return paths.filter { unsafe signet_is_frozen(AT_FDCWD, terminated($0)) != 0 }
+    }
+
     /// What keeps the store from being written: `full`, `read-only`, or nothing.
     package enum Room: Equatable, Sendable {
         case some

@@ -334,31 +334,16 @@ package struct UserStore: RecordStore, ~Copyable {
         folder = nil
         let name = FileName(number: uid)
         do throws(FileFault) {
+            // Half of it gone, and the rest for ever in the way of a new one, is what would be left.
+            for name in [name, name.outgoing] where try isFrozen(name) { throw FileFault.system(errno: EPERM) }
             try empty(name.outgoing)
             // In one step: whoever finds the folder finds all of it.
             try users.rename(name, to: name.outgoing)
             try users.sync()
             try empty(name.outgoing)
         } catch {
-            throw StoreError(.store, error)
+            throw error == .system(errno: EPERM) ? .fault(.identity, .stuck) : StoreError(.store, error)
         }
-    }
-
-    /// Removes a folder that is not looked for any more; nothing happens where it is not there.
-    private borrowing func empty(_ name: FileName) throws(FileFault) {
-        do throws(FileFault) {
-            let folder = try users.folder(name)
-            for file in [FileName.identity, .prints, .attempts] {
-                try folder.remove(file)
-                try folder.remove(file.temporary)
-            }
-            try folder.remove(.lock)
-        } catch {
-            if error == .missing { return }
-            throw error
-        }
-        try users.removeFolder(name)
-        try users.sync()
     }
 
     /// Gives records that are of the same uid but another name the present name; an administrator's decision.

@@ -116,7 +116,8 @@ enum AdministratorLedger {
         case .recordUnusable:
             Failure(
                 .stateDamaged, "signet's record for \(target.text) cannot be used",
-                hint: "see what is wrong with \"sudo signet status --user \(target.argument)\"")
+                hint: "see what is wrong with \"sudo signet status --user \(target.argument)\" and "
+                    + "\"sudo signet doctor\"")
         case .unavailable:
             Failure(
                 .busy, "the store or the clock cannot be used now", hint: "try again, or see \"sudo signet doctor\"")

@@ -23,11 +23,23 @@ extension Doctor {
         do throws(FileFault) { _ = try SecureFolder(path: root) } catch {
             return [DoctorLine(.fail, "store", "others than root can look into \(path)", remedy: "chmod 700 \(path)")]
         }
-        return [.ok("store", "\(path) is root's alone")] + roomLines() + (enclave.isClosed ? [] : keyLines(enclave))
+        return [.ok("store", "\(path) is root's alone")] + roomLines() + frozenLines()
+            + (enclave.isClosed ? [] : keyLines(enclave))
     }
 
     /// Whether a PIN can be set, or a try be counted, on the store's file system.
     private func roomLines() -> [DoctorLine] { Doctor.lines(StoreInspection.room(at: root), Output.text(root)) }
+
+    /// What somebody made immutable: the sentences of who meets it cannot know why.
+    private func frozenLines() -> [DoctorLine] {
+        let uids = (try? UserStore.users(root: root)) ?? []
+        return StoreInspection.frozen(root: root, uids: uids).map { path in
+            let path = Output.text(path)
+            return DoctorLine(
+                .fail, "store", "\(path) is immutable or append-only: nothing can be counted or changed there",
+                remedy: "sudo chattr -i -a \(path)")
+        }
+    }
 
     static func lines(_ room: StoreInspection.Room, _ path: String) -> [DoctorLine] {
         switch room {
