@@ -96,7 +96,8 @@ package protocol RecordStore: ~Copyable {
     ///
     /// One that cannot be read is first made anew from all users' records. Nothing is changed where prints are kept elsewhere.
     mutating func changeChipIndex(_ change: (inout ChipIndex) -> Void) throws(StoreError)
-    /// Writes the index once more as it is, where there is one: throws where the next change would find that it cannot.
+    /// Writes the index once more as it is, an empty one where there is none: throws where the next change would find that it
+    /// cannot. Nothing is written where prints are kept elsewhere.
     mutating func renewChipIndex() throws(StoreError)
     /// Makes all of the user's entries loose, wherever prints are kept: the records go.
     mutating func loosenChipIndex() throws(StoreError)

@@ -203,7 +203,7 @@ extension EnrollmentSet {
         reader.storesPrints || liesOnChip(reader.identity)
     }
 
-    /// The same, and those that only an approval names: approved prints that are gone altogether leave such a one.
+    /// The readers that hold prints, and those that only an approval names: prints that are gone altogether leave such a one.
     borrowing func readers(andOf approvals: [Approval]) -> [ReaderIdentity] {
         var all = readers()
         for approval in approvals where !all.contains(approval.reader) { all.append(approval.reader) }

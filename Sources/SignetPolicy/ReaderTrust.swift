@@ -69,9 +69,8 @@ package struct ReaderTrust: Equatable, Sendable {
     ///
     /// `place` is where it is; nil where nobody has looked yet: what is refused then is refused at each place, though
     /// `.approvedOutside` for another reason where the reader may not be used at all, and activating does not help.
-    /// `approved` is the place that the user's approval covers; nil where there
-    /// is none yet, or a new one is about to be made. `onChip`: the user's prints lie in its memory, or it would keep them
-    /// there.
+    /// `approved` is the place that the user's approval covers; nil where there is none yet, or a new one is about to be made.
+    /// `onChip`: the user's prints lie in its memory, or it would keep them there.
     ///
     /// An outside port is refused by the firmware's word alone, that of now and that of the approval: a port that was known
     /// to be an outside one is outside still, whatever is read there today, until the user says otherwise with PIN and

@@ -1,5 +1,4 @@
 internal import CFprint
-internal import CPlatform
 import SignetPolicy
 import SignetRecords
 

@@ -170,6 +170,9 @@ extension StoreError {
 
 /// Reading and writing the file.
 enum ChipIndexFile {
+    /// The mode bits of others with which they can read and not write: nothing of it is theirs.
+    private static let readable: UInt32 = 0o055
+
     /// The lock of whoever writes it.
     static func lock(
         in folder: borrowing SecureFolder, timing: LockTiming = LockTiming()
@@ -212,7 +215,7 @@ enum ChipIndexFile {
         after error: StoreError, in folder: borrowing SecureFolder, _ sealer: borrowing RecordSealer
     ) -> ChipIndex {
         guard error == .fault(.chips, .unsafe) else { return ChipIndex() }
-        return (try? read(in: folder, sealer, allowing: 0o055)) ?? ChipIndex()
+        return (try? read(in: folder, sealer, allowing: readable)) ?? ChipIndex()
     }
 
     static func write(
@@ -250,7 +253,7 @@ enum ChipIndexFile {
         } catch {
             guard error.isMendedByAnew else { throw error.ofIndex }
             // Of what others can read everything still counts, see `salvage`.
-            content = error == .fault(.chips, .unsafe) ? try? unsealed(in: folder, sealer, allowing: 0o055) : nil
+            content = error == .fault(.chips, .unsafe) ? try? unsealed(in: folder, sealer, allowing: readable) : nil
         }
         if let content { try write(content: content, in: folder, sealer) }
         _ = consume lock

@@ -43,6 +43,8 @@ package struct FileName: Sendable {
     package static let identity = FileName(unchecked: Array("identity".utf8))
     package static let prints = FileName(unchecked: Array("prints".utf8))
     package static let attempts = FileName(unchecked: Array("attempts".utf8))
+    /// What is kept of a user, but for the lock.
+    static var records: [FileName] { [.identity, .prints, .attempts] }
     package static let lock = FileName(unchecked: Array("lock".utf8))
     package static let key = FileName(unchecked: Array("key".utf8))
     /// The master key as the TPM alone opens it.

@@ -32,7 +32,7 @@ package enum StoreInspection {
         for path in [root, users, folder] {
             if let leak = leak(at: path, isFolder: true) { return leak }
         }
-        for name in files + [.lock] {
+        for name in FileName.records + [.lock] {
             if let leak = leak(at: folder + slash(name), isFolder: false) { return leak }
         }
         return nil
@@ -62,7 +62,7 @@ package enum StoreInspection {
         var paths = [root, users] + [FileName.chips, .chipsLock, .key, .keyTPM, .values].map { root + slash($0) }
         for uid in uids {
             let folder = users + Array("/\(uid)".utf8)
-            paths += [folder] + (files + [.lock]).map { folder + slash($0) }
+            paths += [folder] + (FileName.records + [.lock]).map { folder + slash($0) }
         }
         // SAFETY: the path is terminated and outlives the call.
         return paths.filter { unsafe signet_is_frozen(AT_FDCWD, terminated($0)) != 0 }
@@ -88,8 +88,6 @@ package enum StoreInspection {
         default: .unknown
         }
     }
-
-    private static var files: [FileName] { [.identity, .prints, .attempts] }
 
     private static func slash(_ name: FileName) -> [UInt8] {
         [UInt8(ascii: "/")] + name.terminated.dropLast().map { UInt8(bitPattern: $0) }

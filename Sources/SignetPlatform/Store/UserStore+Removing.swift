@@ -6,7 +6,7 @@ extension UserStore {
         if users.isFrozen(name) { return true }
         do throws(FileFault) {
             let folder = try users.folder(name)
-            for file in [FileName.identity, .prints, .attempts, .lock] where folder.isFrozen(file) { return true }
+            for file in FileName.records + [.lock] where folder.isFrozen(file) { return true }
         } catch {
             if error != .missing { throw error }
         }
@@ -17,7 +17,7 @@ extension UserStore {
     borrowing func empty(_ name: FileName) throws(FileFault) {
         do throws(FileFault) {
             let folder = try users.folder(name)
-            for file in [FileName.identity, .prints, .attempts] {
+            for file in FileName.records {
                 try folder.remove(file)
                 try folder.remove(file.temporary)
             }
