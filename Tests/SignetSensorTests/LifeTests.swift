@@ -104,7 +104,7 @@ extension SensorTests {
                     ?? 0
             }
             for _ in 0..<20 {
-                var sensor = SensorClient(helper: Array(broken.utf8), openSeconds: 5, claims: nil, rest: rest)
+                var sensor = SensorClient(helper: Array(broken.utf8), openSeconds: 20, claims: nil, rest: rest)
                 sensor.prepare()
                 #expect(throws: ReaderProblem.helperFailed) { try sensor.readers() }
             }
@@ -113,12 +113,12 @@ extension SensorTests {
             #expect((2...6).contains(count), "\(count)")
             #expect(rest.problem == .helperFailed)
             #expect(ReaderRest(user: 1001, in: folder).problem == nil)
-            var resting = SensorClient(helper: Array(broken.utf8), openSeconds: 5, claims: nil, rest: rest)
+            var resting = SensorClient(helper: Array(broken.utf8), openSeconds: 20, claims: nil, rest: rest)
             _ = try? resting.readers()
             let isResting = resting.isResting
             #expect(isResting)
             // A person's own prompt does not rest.
-            var personal = SensorClient(helper: Array(broken.utf8), openSeconds: 5, claims: nil)
+            var personal = SensorClient(helper: Array(broken.utf8), openSeconds: 20, claims: nil)
             #expect(throws: ReaderProblem.helperFailed) { try personal.readers() }
             #expect(starts() > count)
             rest.succeeded()
@@ -177,7 +177,7 @@ extension SensorTests {
             let rest = ReaderRest(user: 1, in: Array((stage.folder + "/rests").utf8))
             rest.failed(.busy)
             let broken = try stage.script("exit 1", name: "broken")
-            var sensor = SensorClient(helper: Array(broken.utf8), openSeconds: 5, claims: nil, rest: rest)
+            var sensor = SensorClient(helper: Array(broken.utf8), openSeconds: 20, claims: nil, rest: rest)
             #expect(throws: ReaderProblem.busy) { try sensor.readers() }
             var isResting = sensor.isResting
             #expect(isResting)

@@ -132,7 +132,7 @@ extension String {
 }
 
 /// `claims` is a folder below the stage's, for no test touches /run; nil: readers are not claimed.
-func client(_ path: String, openSeconds: Int = 5, claims: String? = nil) -> SensorClient {
+func client(_ path: String, openSeconds: Int = 20, claims: String? = nil) -> SensorClient {
     SensorClient(helper: Array(path.utf8), openSeconds: openSeconds, claims: claims.map { Array($0.utf8) })
 }
 

@@ -71,8 +71,12 @@ final class Child {
     /// The terminal's master, or the pipe to standard input.
     var descriptor: CInt { input }
 
+    /// Without it a write to a program that has ended ends the tests; a handler, for an ignored signal would be inherited.
+    private static let brokenPipes: Void = { _ = signal(SIGPIPE) { _ in } }()
+
     /// Writes all of it.
     func write(_ bytes: [UInt8]) throws {
+        _ = Child.brokenPipes
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(input, $0.baseAddress, $0.count) }
