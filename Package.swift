@@ -50,7 +50,12 @@ let moduleLink: [LinkerSetting] = [
 /// A program that is Embedded or not. SwiftPM 6.3 looks for the feature without looking at its condition and links an
 /// ordinary program as Embedded too, which then does not find the toolchain's library: so the feature is a flag here.
 let embeddedMode = ["-enable-experimental-feature", "Embedded"]
-let helperSettings = strict + embedded + [.unsafeFlags(embeddedMode, .when(traits: ["Embedded"]))]
+/// A helper's own code waits for readers and chips: size before speed, for each touch brings it in anew.
+let helperSettings =
+    strict + embedded + [
+        .unsafeFlags(embeddedMode, .when(traits: ["Embedded"])),
+        .unsafeFlags(["-Osize"], .when(configuration: .release, traits: ["Embedded"])),
+    ]
 
 /// What nobody calls is left out, Unicode's tables among it; a root process's tables of addresses are not writable.
 let helperLink: [LinkerSetting] = [
