@@ -105,7 +105,8 @@ extension Notice {
             "Your PIN is disabled. \(codeHelps ? "Try again with your recovery code, or ask" : "Ask") an administrator "
                 + "to run \"signet lockout reset --user \(ShellWord.quoted(user))\"."
         case .shareUsedUp:
-            "Too many wrong PINs were typed this way. It opens again when \(UTF8Text.printable(user)) next uses the PIN."
+            "Too many wrong PINs were typed this way. It opens again when \(UTF8Text.printable(user)) next uses the PIN in "
+                + "another way, or when an administrator runs \"signet lockout reset --user \(ShellWord.quoted(user))\"."
         case .pinNotSet:
             "\(UTF8Text.printable(user)) has no Signet PIN yet. "
                 + "An administrator can set one with \"signet pin set --user \(ShellWord.quoted(user))\"."

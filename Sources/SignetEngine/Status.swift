@@ -336,7 +336,8 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         where policy.door(attempts.pin, for: caller, at: now) == .closed(.shareUsedUp) { closedTo.append(caller) }
         return LockoutFact(
             fingerFailures: Int(attempts.finger.count), fingerLimit: policy.fingerLimit,
-            pinFailures: attempts.pin.total, pinLimit: policy.pinLimit, pin: lockout(of: attempts.pin, at: now),
+            pinFailures: policy.counted(attempts.pin), pinLimit: policy.pinLimit,
+            pin: lockout(of: attempts.pin, at: now),
             closedTo: closedTo)
     }
 

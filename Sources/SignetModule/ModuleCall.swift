@@ -54,7 +54,10 @@ struct ModuleCall {
             pinAllowed: arguments.pinAllowed, terminal: person.hasTerminal, field: person.hasField,
             fingerClosure: closure(facts), lidClosed: facts.lidClosed)
         let rest = request.field ? nil : account.map { ReaderRest(user: $0.uid, caller: facts.realUID) }
-        return authenticate(request, person, context, account, caller: callerClass(facts, account), rest)
+        let caller = CallerClass(
+            realUID: facts.realUID, user: account?.uid, name: name, isRemote: facts.isRemote,
+            asksFor: pam.text(.requester))
+        return authenticate(request, person, context, account, caller: caller, rest)
     }
 
     /// Who asks: Signet at the terminal, the program, or nobody.
@@ -121,11 +124,5 @@ struct ModuleCall {
     private func closure(_ facts: CallerFacts) -> FingerClosure? {
         if !arguments.fingerAllowed || !arguments.unknown.isEmpty { return .switchedOff }
         return facts.placeClosure ?? (facts.isBackground ? .background : nil)
-    }
-
-    /// Whose share of the PIN's failures this call uses up (rule 3).
-    private func callerClass(_ facts: CallerFacts, _ account: Account?) -> CallerClass {
-        if facts.realUID != 0, facts.realUID != account?.uid { return .anotherPerson }
-        return facts.isRemote ? .remote : .person
     }
 }

@@ -5,8 +5,6 @@ internal import PAMShim
 @safe struct PAMHandle {
     private let handle: OpaquePointer
 
-    /// The name under which the outcome that ends a transaction is kept (`pam_set_data(3)`).
-    private static let outcomeName: StaticString = "signet_outcome"
     /// The longest item that is read, in bytes.
     private static let itemLimit = 1024
 
@@ -43,40 +41,53 @@ internal import PAMShim
         return unsafe value.assumingMemoryBound(to: pam_conv.self).pointee
     }
 
-    /// The PAM code that an earlier call within this transaction ended with for good, or nil.
+    /// The PAM code that an earlier call within this transaction ended with for good for the same user, or nil.
+    ///
+    /// `login` asks for another name within one transaction, and what ended the one's ends nothing for the other.
     var finalCode: CInt? {
         get {
+            guard let name = outcomeName else { return nil }
             var data: UnsafeRawPointer?
-            // SAFETY: the handle is valid; the name is a static C string. What is kept is a number, never a pointer.
-            let code = unsafe pam_get_data(handle, PAMHandle.name, &data)
+            // SAFETY: the handle is valid; `name` ends with a zero. What is kept is a number, never a pointer.
+            let code = unsafe name.withUnsafeBufferPointer { bytes in
+                guard let name = bytes.baseAddress else { return PAM_SYSTEM_ERR }
+                return unsafe pam_get_data(handle, name, &data)
+            }
             guard code == PAM_SUCCESS, let data = unsafe data else { return nil }
             return CInt(truncatingIfNeeded: Int(bitPattern: data))
         }
         nonmutating set {
-            guard let newValue else { return }
-            // SAFETY: as above; no clean-up is needed for a number. A failure only means that the text is said again.
-            _ = unsafe pam_set_data(handle, PAMHandle.name, UnsafeMutableRawPointer(bitPattern: Int(newValue)), nil)
+            guard let newValue, let name = outcomeName else { return }
+            // SAFETY: as above, and libpam copies the name; no clean-up is needed for a number. A failure only means that the
+            // text is said again.
+            unsafe name.withUnsafeBufferPointer { bytes in
+                guard let name = bytes.baseAddress else { return }
+                _ = unsafe pam_set_data(handle, name, UnsafeMutableRawPointer(bitPattern: Int(newValue)), nil)
+            }
         }
+    }
+
+    /// The name under which the outcome that ends a user's transaction is kept (`pam_set_data(3)`); nil without a user.
+    private var outcomeName: [CChar]? {
+        guard let user = text(.user) else { return nil }
+        return (Array("signet_outcome:".utf8) + user + [0]).map { CChar(bitPattern: $0) }
     }
 
     /// The items that Signet reads.
     ///
     /// PAM_AUTHTOK and PAM_OLDAUTHTOK are not among them (rule 6).
     enum Item {
-        case service, terminal, remoteHost
+        case service, terminal, remoteHost, user, requester
 
         var number: CInt {
             switch self {
             case .service: PAM_SERVICE
             case .terminal: PAM_TTY
             case .remoteHost: PAM_RHOST
+            case .user: PAM_USER
+            case .requester: PAM_RUSER
             }
         }
-    }
-
-    private static var name: UnsafePointer<CChar> {
-        // SAFETY: a static string's bytes live as long as the program and end with a zero.
-        unsafe UnsafeRawPointer(outcomeName.utf8Start).assumingMemoryBound(to: CChar.self)
     }
 
     // SAFETY of callers: `string` is a C string.

@@ -4,8 +4,22 @@ package enum CallerClass: UInt8, Equatable, Sendable, CaseIterable {
     case person = 1
     /// A process of another person: `su alice` typed by bob.
     case anotherPerson = 2
-    /// A remote caller.
+    /// A remote caller to whom no real uid belongs yet: `sshd`.
     case remote = 3
+
+    /// Who stands behind an attempt against the account `user` (nil: there is none), of a process with this real uid.
+    ///
+    /// Whoever is in a session of the user's is the user here, from wherever: a remote one can start processes outside
+    /// itself (cron(8)), so that a smaller share would keep no attacker, and strangers at sshd's door could use it up. A program
+    /// with the real uid 0 may say who asks (PAM_RUSER), as polkit's helper does from version 127; root asks for nobody.
+    package init(realUID: UInt32, user: UInt32?, name: [UInt8], isRemote: Bool, asksFor requester: [UInt8]?) {
+        guard realUID == 0 else {
+            self = realUID == user ? .person : .anotherPerson
+            return
+        }
+        let isForAnother = requester.map { !$0.elementsEqual(name) && !$0.elementsEqual("root".utf8) } ?? false
+        self = isRemote ? .remote : isForAnother ? .anotherPerson : .person
+    }
 }
 
 /// A waiting time on the boot clock.

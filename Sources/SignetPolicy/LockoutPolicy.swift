@@ -35,8 +35,8 @@ package struct LockoutPolicy: Equatable, Sendable {
     package static let freeFailures = 4
     /// Seconds of the wait after the person's own 5th, 6th, 7th, 8th and 9th failure.
     package static let waits: [UInt32] = [60, 300, 900, 3600, 3600]
-    /// How many of the failures may come from other people's processes, and how many from remote callers.
-    package static let share = 3
+    /// How many of the failures may come from other people's processes, and how many from remote callers, at most.
+    package static let longestShare = 3
     /// The last failures of fingers before the lockout, which only the user's own processes may use.
     package static let fingersKept = 2
 
@@ -48,19 +48,32 @@ package struct LockoutPolicy: Equatable, Sendable {
 
     // MARK: The PIN and the recovery code
 
+    /// How many of the failures may come from other people's processes, and how many from remote callers, 1 to 3.
+    ///
+    /// A smaller limit has smaller shares, so that the person always has three tries left, or more.
+    package var share: Int { min(LockoutPolicy.longestShare, max(1, (pinLimit - LockoutPolicy.freeFailures) / 2)) }
+
+    /// How many of the failures count towards the limit.
+    ///
+    /// Others' count up to their share: else a limit that is made smaller, or is the least because the configuration cannot be
+    /// read, would disable a PIN by what they typed before.
+    package func counted(_ failures: SecretFailures) -> Int {
+        Int(failures.byPerson) + min(Int(failures.byAnotherPerson), share) + min(Int(failures.byRemote), share)
+    }
+
     /// What `failures` allow a caller now.
     package func door(_ failures: SecretFailures, for caller: CallerClass, at now: BootInstant) -> SecretDoor {
-        if failures.total >= pinLimit { return .closed(.disabled) }
+        if counted(failures) >= pinLimit { return .closed(.disabled) }
         if let wait = failures.wait {
             let left = wait.remaining(at: now)
             if left > 0 { return .closed(.waiting(seconds: left)) }
         }
         guard caller != .person else {
             let beforeWait = max(LockoutPolicy.freeFailures + 1 - Int(failures.byPerson), 1)
-            return .open(triesLeft: min(beforeWait, pinLimit - failures.total))
+            return .open(triesLeft: min(beforeWait, pinLimit - counted(failures)))
         }
         // The last failure before the end belongs to the person: somebody else must not be able to disable a PIN.
-        let left = min(LockoutPolicy.share - Int(failures.count(of: caller)), pinLimit - 1 - failures.total)
+        let left = min(share - Int(failures.count(of: caller)), pinLimit - 1 - counted(failures))
         return left > 0 ? .open(triesLeft: left) : .closed(.shareUsedUp)
     }
 
@@ -71,7 +84,7 @@ package struct LockoutPolicy: Equatable, Sendable {
         guard case .open = door(failures, for: caller, at: now) else { return nil }
         failures.add(caller)
         // Other people's failures use up their share, start no wait and lengthen none: they cannot keep the user waiting.
-        if caller == .person, failures.total < pinLimit,
+        if caller == .person, counted(failures) < pinLimit,
             let seconds = LockoutPolicy.wait(after: Int(failures.byPerson))
         {
             failures.wait = Wait(since: now, seconds: seconds)

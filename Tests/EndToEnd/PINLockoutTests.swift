@@ -110,8 +110,24 @@ import Testing
             #expect(counters.pinFailures == 3 && counters.pinState == "open" && counters.closedTo == ["remote"])
             try journal.waitFor("reason=share_used_up", "user=\(user.name)", "rhost=192.0.2.7")
             #expect(try PAMHost.run(service, user.name, answers: [Signet.pin], options: remote).rounds[0].code == 11)
-            #expect(try PAMHost.run(service, user.name, answers: [Signet.pin]).rounds[0].code == 0)
-            #expect(try PAMHost.run(service, user.name, answers: [Signet.pin], options: remote).rounds[0].code == 0)
+        }
+        // Whoever knocks at sshd must not keep her from sudo in the session that she has there by her key.
+        try Signet.guarding("sudo") {
+            var environment = Child.environment
+            environment["SSH_TTY"] = "/dev/pts/0"
+            let session = try Terminal(Sudo.command, as: user, environment: environment)
+            try session.waitForSecretPrompt(Offer.pinRemote)
+            try session.type(line: Signet.wrongPIN(4))
+            try session.waitFor("Wrong PIN.")
+            let counted = try Signet.lockout(user).pinFailures
+            #expect(counted == 4)
+            try session.waitForSecretPrompt(Offer.pinRemote)
+            try session.type(line: Signet.pin)
+            #expect(try session.finish() == 0, "\(session.transcript)")
+        }
+        try Signet.alone { service in
+            let again = try PAMHost.run(service, user.name, answers: [Signet.pin], options: remote)
+            #expect(again.rounds[0].code == 0)
         }
     }
 

@@ -54,4 +54,23 @@ import Testing
             }
         }
     }
+
+    // Would catch what ended one name's tries answering for the next name that is typed at the same login.
+    @Test func anotherNameIsAskedAnew() throws {
+        try Enrolled.with { alice in
+            try Guarded.services(["login"]) {
+                let bob = try User.fresh()
+                alice.reader.forget()
+                let terminal = try Terminal(["login", bob.name])
+                try terminal.waitFor("\(bob.name) has no Signet PIN yet.")
+                try terminal.waitFor("login: ")
+                try terminal.type(line: alice.user.name)
+                try terminal.waitFor("[login: \(alice.user.name)] PIN: ")
+                try terminal.type("806357\r")
+                try terminal.waitForScreen("a shell") { $0.text.last == "$" }
+                try terminal.type(line: "exit")
+                #expect(try terminal.finish() == 0)
+            }
+        }
+    }
 }

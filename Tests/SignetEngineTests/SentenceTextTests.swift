@@ -241,7 +241,11 @@ private let sudo = Array("sudo".utf8)
                 .pinDisabled(codeHelps: false),
                 "Your PIN is disabled. Ask an administrator to run \"signet lockout reset --user alice\"."
             ),
-            (.shareUsedUp, "Too many wrong PINs were typed this way. It opens again when alice next uses the PIN."),
+            (
+                .shareUsedUp,
+                "Too many wrong PINs were typed this way. It opens again when alice next uses the PIN in another way, or when "
+                    + "an administrator runs \"signet lockout reset --user alice\"."
+            ),
             (
                 .pinNotSet,
                 "alice has no Signet PIN yet. An administrator can set one with \"signet pin set --user alice\"."

@@ -83,6 +83,59 @@ import Testing
         #expect(policy.door(failures, for: .person, at: at(0)) == .closed(.disabled))
     }
 
+    /// Catches a small limit, which any fault in the configuration sets, that leaves the person next to nothing beside others.
+    @Test(arguments: [(5, 1), (6, 1), (7, 1), (8, 2), (9, 2), (10, 3)]) func aSmallLimitHasSmallShares(
+        limit: UInt8, share: Int
+    ) {
+        var configuration = Configuration()
+        configuration.pinLimit = limit
+        let policy = LockoutPolicy(configuration)
+        #expect(policy.share == share)
+        var failures = SecretFailures()
+        for caller in [CallerClass.anotherPerson, .remote] {
+            while policy.charge(&failures, for: caller, at: at(0)) != nil {}
+            #expect(Int(failures.count(of: caller)) == share)
+        }
+        var tries = 0
+        var now: UInt64 = 0
+        while policy.charge(&failures, for: .person, at: at(now)) != nil {
+            tries += 1
+            now += 10_000
+        }
+        #expect(tries == Int(limit) - 2 * share && tries >= 3)
+    }
+
+    /// Catches a PIN that is disabled because the limit became smaller than what others typed before.
+    @Test func aSmallerLimitDisablesNothingByOthers() {
+        var failures = SecretFailures()
+        failures.byAnotherPerson = 3
+        failures.byRemote = 3
+        var configuration = Configuration()
+        configuration.pinLimit = 5
+        let policy = LockoutPolicy(configuration)
+        #expect(policy.door(failures, for: .person, at: at(0)) == .open(triesLeft: 3))
+        #expect(policy.door(failures, for: .anotherPerson, at: at(0)) == .closed(.shareUsedUp))
+        #expect(policy.door(failures, for: .remote, at: at(0)) == .closed(.shareUsedUp))
+    }
+
+    /// Catches alice's own session over the network that has only the share which strangers at sshd can use up, a program that
+    /// says for whom it asks and is not believed, and one that is believed against the kernel's own word.
+    @Test(
+        arguments: [
+            (1000, 1000, false, nil, .person), (1000, 1000, true, nil, .person), (1000, 1000, true, "bob", .person),
+            (1001, 1000, false, nil, .anotherPerson), (1001, 1000, true, "alice", .anotherPerson),
+            (0, 1000, false, nil, .person), (0, 1000, true, nil, .remote), (0, 1000, true, "bob", .remote),
+            (0, 1000, false, "alice", .person), (0, 1000, false, "root", .person),
+            (0, 1000, false, "bob", .anotherPerson),
+            (0, nil, false, nil, .person), (1000, nil, false, nil, .anotherPerson), (0, 0, true, nil, .remote),
+        ] as [(UInt32, UInt32?, Bool, String?, CallerClass)])
+    func whoStandsBehind(real: UInt32, user: UInt32?, isRemote: Bool, requester: String?, expected: CallerClass) {
+        let caller = CallerClass(
+            realUID: real, user: user, name: Array("alice".utf8), isRemote: isRemote,
+            asksFor: requester.map { Array($0.utf8) })
+        #expect(caller == expected)
+    }
+
     /// Catches other callers using up the last failure before the end.
     @Test func onlyThePersonCanDisableThePIN() {
         var failures = SecretFailures()

@@ -144,7 +144,8 @@ extension Failure {
         case .shareUsedUp:
             self.init(
                 .lockedOut, "too many wrong tries of the \(secret) by somebody else",
-                hint: "it opens again when \(target.text) next uses the PIN")
+                hint: "it opens again when \(target.text) next uses the PIN in another way, or an administrator runs "
+                    + "\"signet lockout reset --user \(target.argument)\"")
         }
     }
 

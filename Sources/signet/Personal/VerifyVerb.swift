@@ -91,7 +91,7 @@ extension Surroundings {
 extension TargetUser {
     /// The same with the share of the PIN's tries that an authentication from there has.
     fileprivate func asking(from facts: CallerFacts) -> TargetUser {
-        guard facts.isRemote, caller == .person else { return self }
+        guard facts.isRemote, facts.realUID == 0, caller == .person else { return self }
         return TargetUser(uid: uid, name: name, byAdministrator: byAdministrator, caller: .remote)
     }
 }
