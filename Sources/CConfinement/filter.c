@@ -14,6 +14,9 @@
 // memory that is not executable, time, and threads. Found by running every driver that can be replayed, and by reading
 // what GLib 2.74 and glibc 2.36 call for a thread, a lock, a timer and an abort.
 //
+// All helpers have one user (HelperUser), so what a process may do to others of its user is among what is refused: to signal
+// them, also by way of a descriptor (F_SETOWN), to trace or read them, and to take their turns on the processor.
+//
 // Three answers to all else:
 //
 // - No such call (ENOSYS), for whatever is not named here. A C library that is newer than this list tries a newer call
@@ -43,10 +46,15 @@ static const int allowed[] = {
     SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(brk), SCMP_SYS(getrandom), SCMP_SYS(membarrier),
     // threads and signals of our own
     SCMP_SYS(set_robust_list), SCMP_SYS(rseq), SCMP_SYS(sched_yield), SCMP_SYS(sched_getaffinity),
-    SCMP_SYS(sched_getattr), SCMP_SYS(sched_setattr), SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask),
+    SCMP_SYS(sched_getattr), SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask),
     SCMP_SYS(rt_sigreturn), SCMP_SYS(sigreturn), SCMP_SYS(sigaltstack), SCMP_SYS(getpid), SCMP_SYS(gettid),
     SCMP_SYS(getuid), SCMP_SYS(geteuid), SCMP_SYS(getgid), SCMP_SYS(getegid), SCMP_SYS(exit), SCMP_SYS(exit_group),
 };
+
+/// Answered as if done, and not done. GLib gives each thread of a pool the turns of the thread that made the pool, which it
+/// has from its maker anyway, and complains where it cannot. The call takes any process of the same user, whose turns could
+/// be taken away so: that would stop another helper where the machine is busy.
+static const int pretended[] = {SCMP_SYS(sched_setattr)};
 
 /// Tried in vain by libraries that look for something, or that are about to abort.
 static const int refused[] = {
@@ -163,6 +171,7 @@ int signet_prepare_filter(void) {
     // For all threads: those of GLib and libusb run already.
     if (failure == 0) failure = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
     if (failure == 0) failure = ADD_ALL(SCMP_ACT_ALLOW, allowed);
+    if (failure == 0) failure = ADD_ALL(SCMP_ACT_ERRNO(0), pretended);
     if (failure == 0) failure = ADD_ALL(REFUSED, refused);
     if (failure == 0) failure = ADD_ALL(SCMP_ACT_KILL_PROCESS, fatal);
     if (failure == 0) failure = add_bounded(filter);

@@ -28,6 +28,13 @@ int signet_has_capability(void) {
     return (sets[0].effective | sets[0].permitted | sets[1].effective | sets[1].permitted) != 0;
 }
 
+int signet_may_set_user(void) {
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+    if (syscall(SYS_capget, &header, sets) != 0) return 0;
+    return (sets[CAP_TO_INDEX(CAP_SETUID)].effective & CAP_TO_MASK(CAP_SETUID)) != 0;
+}
+
 int signet_has_only_group(gid_t group) {
     gid_t real, effective, saved;
     if (getresgid(&real, &effective, &saved) != 0 || getgroups(0, NULL) != 0) return 0;

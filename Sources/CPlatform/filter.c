@@ -47,6 +47,12 @@
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##name, 0, 4), LOAD_ARGUMENT(number),                               \
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 1, 0), ANSWER(REFUSED), ANSWER(SECCOMP_RET_ALLOW)
 
+/// Refuses `name` where argument `number` is one of two values.
+#define REFUSE_VALUES(name, number, one, other)                                                                  \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##name, 0, 5), LOAD_ARGUMENT(number),                               \
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, one, 1, 0), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, other, 0, 1),        \
+        ANSWER(REFUSED), ANSWER(SECCOMP_RET_ALLOW)
+
 #define WRITING (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
 
 // Another machine's numbers (32-bit calls on a 64-bit kernel) would mean other calls.
@@ -75,6 +81,10 @@ static const struct sock_filter program[] = {
     REFUSE(lsetxattr), REFUSE(fsetxattr),
     REFUSE(ptrace), REFUSE(process_vm_readv), REFUSE(process_vm_writev), REFUSE(kill), REFUSE(tkill),
     REFUSE(rt_sigqueueinfo), REFUSE(pidfd_open), REFUSE(pidfd_getfd), REFUSE(pidfd_send_signal),
+    // What else reaches other processes of the same user: the reader helper may be one. abort(3) ends us without tgkill too.
+    REFUSE(tgkill), REFUSE(rt_tgsigqueueinfo), REFUSE_VALUES(fcntl, 1, F_SETOWN, F_SETOWN_EX),
+    REFUSE_BITS(prlimit64, 0, UINT32_MAX), REFUSE(setpriority), REFUSE(sched_setattr), REFUSE(sched_setscheduler),
+    REFUSE(sched_setparam), REFUSE(sched_setaffinity), REFUSE(ioprio_set), REFUSE(process_madvise), REFUSE(kcmp),
     REFUSE(mount), REFUSE(umount2), REFUSE(pivot_root), REFUSE(chroot), REFUSE(unshare), REFUSE(setns),
     REFUSE(bpf), REFUSE(perf_event_open), REFUSE(userfaultfd), REFUSE(io_uring_setup), REFUSE(memfd_create),
     REFUSE(add_key), REFUSE(request_key), REFUSE(keyctl), REFUSE(init_module), REFUSE(finit_module),

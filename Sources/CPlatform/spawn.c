@@ -234,9 +234,15 @@ static pid_t start_apart(struct helper helper, int *pidfd) {
 /// Under sudo and su the real user is the caller, who could signal what is started before it is root's alone: stop a copy of
 /// our locks, or kill the process in between. So we are root's alone meanwhile, this thread only and by the bare system call;
 /// effective and saved user stay, and with them what may be dumped. Answers the real user to be put back, 0 for none.
+///
+/// To leave takes no capability, for root is the effective user; to return takes CAP_SETUID, which a container or a unit
+/// may have taken out of the bounding set (capabilities(7)). There all stays as it is, and the caller's user may reach what
+/// is started until it is root's alone.
 static uid_t leave_real_user(void) {
     uid_t real = getuid();
-    if (geteuid() != 0 || real == 0) return 0;
+    if (geteuid() != 0 || real == 0 || !signet_may_set_user()) return 0;
+    // Changes nothing, and fails where this namespace has no number for the user (user_namespaces(7)).
+    if (syscall(SET_USER, real, (uid_t)-1, (uid_t)-1) != 0) return 0;
     return syscall(SET_USER, (uid_t)0, (uid_t)-1, (uid_t)-1) == 0 ? real : 0;
 }
 

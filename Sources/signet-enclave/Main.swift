@@ -35,9 +35,7 @@ import SignetHelper
     /// Gives up what an open device does not need; a software TPM's socket is root's, and taken anew for each command.
     private static func confine(with interface: Interface) -> Bool {
         if interface.isSoftware { return signet_confine(0, 0) == 0 && signet_filter_calls_but_connections() == 0 }
-        return signet_confine(unprivileged, unprivileged) == 0 && signet_filter_calls() == 0
+        let user = HelperUser.find()
+        return signet_confine(user.user, user.group) == 0 && signet_filter_calls() == 0
     }
-
-    /// The user `nobody` and the group `nogroup` of Debian.
-    private static let unprivileged: UInt32 = 65_534
 }

@@ -12,8 +12,9 @@ import SignetHelper
         // Swift's runtime catches crashes to print a backtrace, which takes seconds; a crashed helper is to be gone.
         signet_reset_signals()
         // Root opens readers by its capabilities and not by its group, so that can go before libfprint starts threads.
-        guard signet_leave_root_groups(Session.unprivileged.group) == 0 else { _exit(1) }
+        let user = HelperUser.find()
+        guard signet_leave_root_groups(user.group) == 0 else { _exit(1) }
         signet_hide_files()
-        Session(allowsVirtual: !arguments.isEmpty).run()
+        Session(allowsVirtual: !arguments.isEmpty, user: user).run()
     }
 }

@@ -1,6 +1,7 @@
 internal import CConfinement
 internal import CFprint
 internal import CPlatform
+import SignetHelper
 import SignetPolicy
 import SignetRecords
 
@@ -8,6 +9,7 @@ import SignetRecords
 final class Session {
     let channel = Channel()
     private let allowsVirtual: Bool
+    private let user: HelperUser
     private let readers: ReaderList
 
     /// What `begin` named.
@@ -23,17 +25,15 @@ final class Session {
     /// When the reader compared a finger last, in microseconds of the monotonic clock.
     var comparedAt: Int64 = 0
 
-    /// The user and group `nobody` and `nogroup` of Debian.
-    static let unprivileged: (user: uid_t, group: gid_t) = (65_534, 65_534)
-
     /// Ten minutes outlast a person at a prompt.
     private static let idleSeconds: UInt32 = 600
     /// Longer than Signet waits for one touch.
     static let workSeconds: UInt32 = 120
 
     /// Looks for readers at once: the first request may come only when a person has read a prompt.
-    init(allowsVirtual: Bool) {
+    init(allowsVirtual: Bool, user: HelperUser) {
         self.allowsVirtual = allowsVirtual
+        self.user = user
         alarm(Session.workSeconds)
         readers = ReaderList()
         guard signet_prepare_filter() == 0 else { _exit(1) }
@@ -132,7 +132,7 @@ final class Session {
             channel.send(.failed(failure.outcome.problem))
             return
         }
-        guard signet_confine_reader(Session.unprivileged.user, Session.unprivileged.group) == 0,
+        guard signet_confine_reader(user.user, user.group) == 0,
             signet_filter_reader_calls() == 0
         else { _exit(1) }
         watchFinger(of: found)

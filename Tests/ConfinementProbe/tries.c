@@ -110,6 +110,25 @@ TRY(lift_a_limit, setrlimit(RLIMIT_FSIZE, &(struct rlimit){1 << 20, 1 << 20}))
 TRY(keep_capabilities, prctl(PR_SET_SECUREBITS, 1, 0, 0, 0))
 TRY(let_be_read, prctl(PR_SET_DUMPABLE, 1, 0, 0, 0))
 TRY(raise_ambient, prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, 21, 0, 0))
+// What one process may do to others of its user, tried on ourselves: the turns on the processor, and signals by a descriptor.
+static long try_take_turns_away(void) {
+    // The first 48 bytes of the structure of <linux/sched/types.h>; policy 5 is SCHED_IDLE.
+    struct {
+        unsigned size, policy;
+        unsigned long flags;
+        int nice;
+        unsigned priority;
+        unsigned long runtime, deadline, period;
+    } turns = {.size = sizeof turns, .policy = 5};
+    // The answer is not to be trusted: it says yes to GLib.
+    (void)syscall(SYS_sched_setattr, 0, &turns, 0u);
+    if (syscall(SYS_sched_getattr, 0, &turns, (unsigned)sizeof turns, 0u) != 0) return -1;
+    return turns.policy == 5 ? 0 : -1;
+}
+TRY(signal_by_a_descriptor, fcntl(pair[0], F_SETOWN, getpid()))
+CALL(sched_setaffinity, 0, sizeof(unsigned long), &(unsigned long){1})
+CALL(setpriority, 0, 0, 19)
+TRY(lower_a_limit, syscall(SYS_prlimit64, 0, RLIMIT_NPROC, &(struct rlimit){1, 1}, NULL))
 // Memory
 TRY(map_executable, mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1 : 0)
 TRY(make_executable, mprotect(page, 4096, PROT_READ | PROT_EXEC))
@@ -196,6 +215,9 @@ const struct attempt attempts[] = {
     ROW(setuid, REFUSED, REFUSED) ROW(setresuid, REFUSED, REFUSED) ROW(setgid, REFUSED, REFUSED)
     ROW(join_a_group, REFUSED, REFUSED) ROW(lift_a_limit, REFUSED, REFUSED) ROW(keep_capabilities, REFUSED, REFUSED)
     ROW(let_be_read, REFUSED, WORKS) ROW(raise_ambient, REFUSED, REFUSED)
+
+    ROW(take_turns_away, REFUSED, WORKS) ROW(signal_by_a_descriptor, REFUSED, WORKS)
+    ROW(sched_setaffinity, REFUSED, UNDECIDED) ROW(setpriority, REFUSED, WORKS) ROW(lower_a_limit, REFUSED, WORKS)
 
     ROW(map_executable, REFUSED, WORKS) ROW(make_executable, REFUSED, WORKS) ROW(take_much_memory, REFUSED, REFUSED)
     ROW(lock_memory, REFUSED, REFUSED)

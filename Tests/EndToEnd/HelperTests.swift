@@ -134,8 +134,9 @@ import Testing
             let terminal = try alice.sudo()
             try alice.arm(terminal)
             let status = try File.read("/proc/\(SensorProcess.only())/status")
+            let uid = try SensorProcess.ownUser()
             for line in [
-                "Uid:\t65534\t65534\t65534\t65534", "CapEff:\t0000000000000000", "NoNewPrivs:\t1", "Seccomp:\t2",
+                "Uid:\t\(uid)\t\(uid)\t\(uid)\t\(uid)", "CapEff:\t0000000000000000", "NoNewPrivs:\t1", "Seccomp:\t2",
             ] {
                 #expect(status.contains(line), "\(line) is not in\n\(status)")
             }

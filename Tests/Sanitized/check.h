@@ -33,5 +33,6 @@ void check_signals(void);
 void check_confinement(void);
 void check_terminals(void);
 void check_shims(void);
+void check_users(void);
 
 #endif

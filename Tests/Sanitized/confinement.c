@@ -69,7 +69,15 @@ static int filtered(void) {
     if (!refused(syscall(SYS_socket, AF_UNIX, SOCK_STREAM, 0))) return 3;
     if (!refused(syscall(SYS_execve, "/bin/true", NULL, NULL))) return 4;
     if (!refused(syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL))) return 5;
+    // What would reach another process of the same user; tried on ourselves, and a limit may be looked at.
+    if (!refused(syscall(SYS_kill, getpid(), 0)) || !refused(syscall(SYS_tgkill, getpid(), getpid(), 0))) return 7;
+    if (!refused(syscall(SYS_rt_tgsigqueueinfo, getpid(), getpid(), SIGSTOP, &(siginfo_t){0}))) return 8;
+    if (!refused(syscall(SYS_sched_setattr, 0, NULL, 0)) || !refused(syscall(SYS_setpriority, 0, 0, 19))) return 9;
     int file = open("/dev/null", O_RDONLY);
+    if (!refused(fcntl(file, F_SETOWN, getpid())) || !refused(fcntl(file, F_SETOWN_EX, NULL))) return 10;
+    struct rlimit limit;
+    if (!refused(syscall(SYS_prlimit64, getpid(), RLIMIT_CPU, NULL, NULL))) return 11;
+    if (getrlimit(RLIMIT_CPU, &limit) != 0 || fcntl(file, F_GETFD) < 0) return 12;
     return file >= 0 && close(file) == 0 ? 0 : 6;
 }
 static int filtered_but_connections(void) {

@@ -2,6 +2,7 @@
 #include "check.h"
 #include "cplatform.h"
 
+#include <linux/capability.h>
 #include <sched.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -125,9 +126,32 @@ static int setuid_program(void) {
     return setresuid(65534, 65534, 65534) == 0 && setresuid(0, 0, 0) != 0 ? 0 : 4;
 }
 
+static int leave_capability(int number, int also_permitted) {
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+    if (syscall(SYS_capget, &header, sets) != 0) return -1;
+    sets[CAP_TO_INDEX(number)].effective &= ~(unsigned)CAP_TO_MASK(number);
+    if (also_permitted) sets[CAP_TO_INDEX(number)].permitted &= ~(unsigned)CAP_TO_MASK(number);
+    return (int)syscall(SYS_capset, &header, sets);
+}
+
+/// A setuid program of which CAP_SETUID was taken: it could leave its real user and not return, and would have to end.
+static int setuid_program_without_the_capability(int also_permitted) {
+    if (setresuid(65534, 0, 0) != 0 || leave_capability(CAP_SETUID, also_permitted) != 0) return 1;
+    // As much of root as the kernel lets go on.
+    check_a_helper();
+    uid_t real, effective, saved;
+    (void)getresuid(&real, &effective, &saved);
+    return real == 65534 && effective == 0 && saved == 0 ? 0 : 2;
+}
+static int setuid_program_that_may_not(void) { return setuid_program_without_the_capability(0); }
+static int setuid_program_that_never_may(void) { return setuid_program_without_the_capability(1); }
+
 void check_helpers(void) {
     check_a_helper();
     CHECK(in_child(setuid_program) == 0);
+    CHECK(in_child(setuid_program_that_may_not) == 0);
+    CHECK(in_child(setuid_program_that_never_may) == 0);
     CHECK(in_child(caller_in_disorder) == 0);
     CHECK(in_child(socket_stands_on_three) == 0);
     CHECK(in_child(no_descriptors_at_all) == 0);

@@ -92,7 +92,7 @@ int main(void) {
         {"files", check_files},     {"log", check_log},
         {"helpers", check_helpers}, {"signals", check_signals},
         {"confinement", check_confinement}, {"terminals", check_terminals},
-        {"shims", check_shims},
+        {"shims", check_shims},     {"users", check_users},
     };
     for (size_t index = 0; index < sizeof suites / sizeof *suites; index++) {
         int before = open_descriptors();

@@ -154,9 +154,11 @@ extension SensorTests {
                 var sensor = client(try stage.virtual("FP_VIRTUAL_DEVICE"))
                 _ = try sensor.open(identity, for: none, gallery: [])
                 let status = try String(contentsOfFile: "/proc/\(stage.pid())/status", encoding: .utf8)
-                // Confined once the reader is open.
+                // Confined once the reader is open: as the user of its own, where Signet is installed, else as nobody.
+                let own = getpwnam("signet").map { $0.pointee.pw_uid } ?? 65_534
+                let uids = "Uid:\t\(own)\t\(own)\t\(own)\t\(own)"
                 #expect(status.contains("NoNewPrivs:\t1"))
-                #expect(status.contains("Uid:\t65534\t65534\t65534\t65534"))
+                #expect(status.contains(uids))
                 #expect(status.contains("CapEff:\t0000000000000000"))
                 // A thread of GLib's or libusb's without the filter would be a way around it.
                 let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(stage.pid())/task")
@@ -165,7 +167,7 @@ extension SensorTests {
                     let status = try String(
                         contentsOfFile: "/proc/\(stage.pid())/task/\(thread)/status", encoding: .utf8)
                     #expect(status.contains("Seccomp:\t2"))
-                    #expect(status.contains("Uid:\t65534\t65534\t65534\t65534"))
+                    #expect(status.contains(uids))
                 }
             }
             #expect(isGone(stage.pid()))

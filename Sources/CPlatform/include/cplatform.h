@@ -44,6 +44,7 @@ static inline int signet_is_directory(mode_t mode) { return S_ISDIR(mode); }
 static inline int signet_is_device(mode_t mode) { return S_ISCHR(mode); }
 
 #include "cplatform_terminal.h"
+#include "cplatform_user.h"
 #include "cplatform_files.h"
 #include "cplatform_log.h"
 #include "cplatform_registers.h"

@@ -63,6 +63,9 @@ int signet_unbind_capabilities(void);
 /// Whether this thread has a capability left, of which others could be made; also where that can't be known.
 int signet_has_capability(void);
 
+/// Whether this thread may take any user (CAP_SETUID); not where that can't be known.
+int signet_may_set_user(void);
+
 /// Whether all three of our groups are `group`, and there is no other.
 int signet_has_only_group(gid_t group);
 

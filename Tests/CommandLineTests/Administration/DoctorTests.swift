@@ -94,6 +94,20 @@ struct DoctorTests {
         #expect(Doctor.lines(.readOnly, "/s").first?.text.contains("read-only") == true)
     }
 
+    // Would catch: helpers that others can end, which nobody is told; and a user that is called the helpers' alone and is not.
+    @Test func `helpers need a user of their own`() {
+        let name = Array("signet".utf8)
+        #expect(Doctor.helperUserLine(SIGNET_USER_OWN, user: 998, names: (name, name)).level == .ok)
+        let shared = Doctor.helperUserLine(SIGNET_USER_OWN, user: 998, names: (Array("mail".utf8), name))
+        #expect(shared.level == .warn && shared.text.hasPrefix("mail has the uid 998"))
+        let disk = Doctor.helperUserLine(SIGNET_USER_OWN, user: 998, names: (name, Array("disk".utf8)))
+        #expect(disk.level == .warn && disk.text.contains("the group disk"))
+        let missing = Doctor.helperUserLine(SIGNET_USER_MISSING, user: 65_534, names: (Array("nobody".utf8), nil))
+        #expect(missing.level == .warn && missing.remedy?.hasPrefix("sudo useradd --system ") == true)
+        let person = Doctor.helperUserLine(SIGNET_USER_UNFIT, user: 65_534, names: (Array("nobody".utf8), nil))
+        #expect(person.level == .warn && person.text.contains("run as nobody"))
+    }
+
     // Would catch: a check that crashes, or that leaves somebody without a way out, on the machine as it is.
     @Test(.enabled(if: geteuid() == 0, "the store belongs to root"))
     func `every line on this machine has its remedy`() {

@@ -4,12 +4,27 @@ import Foundation
 enum SensorProcess {
     static let program = "/usr/libexec/signet/signet-sensor"
 
-    /// All of them, by process id.
-    static func all() -> [pid_t] {
+    /// All of them, by process id; or those of another program.
+    static func all(_ program: String = program) -> [pid_t] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return names.compactMap { pid_t($0) }.filter { process in
             (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/exe")) == program
         }
+    }
+
+    /// The uid of the system user that the installer made for the helpers.
+    static func ownUser() throws -> String {
+        let text = try Command.must("id", "-u", "signet").filter(\.isNumber)
+        guard let uid = Int(text), uid > 0, uid < 1000 else {
+            throw HarnessError("the user signet has the uid \(text)")
+        }
+        return text
+    }
+
+    /// A line of /proc/PID/status.
+    static func line(_ name: String, of process: pid_t) throws -> String {
+        let lines = try File.read("/proc/\(process)/status").split(separator: "\n")
+        return lines.first { $0.hasPrefix(name + ":") }.map { String($0.dropFirst(name.count + 2)) } ?? ""
     }
 
     /// The one that runs; throws where there are none or several.

@@ -104,6 +104,13 @@ extension Doctor {
 
 /// The machine's groups.
 enum Groups {
+    /// The name of the group with this number, or nil where there is none.
+    static func name(of group: UInt32) -> [UInt8]? {
+        // SAFETY: the command line has one thread; the answer is read before the next such call, and ends with a zero.
+        guard let entry = unsafe getgrgid(group), let name = unsafe entry.pointee.gr_name else { return nil }
+        return Array(unsafe String(cString: name).utf8)
+    }
+
     /// The named members of those of the groups that are there, each once, in alphabetical order.
     static func members(of groups: [String]) -> [String] {
         var names: Set<String> = []

@@ -43,6 +43,7 @@ struct Doctor {
         var lines = storeLines(enclave) + DoctorEnclave.lines(enclave)
         if !enclave.isClosed { lines += recordLines() + chipIndexLines() }
         lines += fprintdLines() + configurationLines() + moduleLines() + helperLines()
+        lines += helperUserLines()
         lines += enclaveHelperLines(isNeeded: needsTPM) + readerLines() + serviceLines()
         // Who has a PIN is not known where nothing can be opened.
         if !enclave.isClosed { lines += peopleLines() }
