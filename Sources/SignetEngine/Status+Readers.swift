@@ -37,3 +37,17 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         return first
     }
 }
+
+extension UserStatus {
+    /// Judges where whoever asks is, as a prompt there does.
+    mutating func apply(_ here: FingerSurroundings, beside approvals: [Approval]) {
+        if fingerClosure == nil {
+            closureHere = here.closure(besideApproved: approvals.map { $0.place })
+            if closureHere == nil {
+                let closures = readersToAsk.map { here.closure(at: $0.place) }
+                if !closures.contains(nil) { closureHere = closures.first ?? nil }
+            }
+        }
+        readersToAsk = closureHere == nil ? readersToAsk.filter { here.closure(at: $0.place) == nil } : []
+    }
+}

@@ -94,6 +94,10 @@ struct StatusAnswer: Encodable, Equatable {
     struct Fingerprint: Encodable, Equatable {
         let on: Bool
         let reason: String?
+        /// Why none is asked for where whoever asks is, by the same names; absent where one is, or none is on.
+        let notAskedHere: String?
+        /// Who has the reader, where that is why.
+        let inUseBy: String?
         /// Who keeps the prints: "signet" or "fprintd".
         let keptBy: String
         let fingers: [FingerAnswer]
@@ -166,6 +170,7 @@ struct StatusAnswer: Encodable, Equatable {
         needs = StatusAnswer.needs(status, isOrphan: isOrphan)
         fingerprint = Fingerprint(
             on: status.isFingerOn, reason: status.fingerClosure?.code,
+            notAskedHere: status.closureHere?.code, inUseBy: status.readerHolder.map { Output.text($0) },
             keptBy: status.source.word,
             fingers: status.fingers.map { fact in
                 FingerAnswer(

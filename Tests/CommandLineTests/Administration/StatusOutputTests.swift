@@ -47,6 +47,49 @@ struct StatusOutputTests {
                 """)
     }
 
+    // Would catch: "on" where this session is asked for no finger, without the reason, in either form.
+    @Test func `a finger that is not asked for here says why`() {
+        var status = usable
+        status.closureHere = .remote
+        let day = Output.day(now)
+        let page = StatusText.page(status, machine, now: now, width: 140)
+        #expect(
+            page.contains(
+                "  Fingerprint  on,    but not asked for here: the session is remote; right index (\(day)), left thumb"),
+            "\(page)")
+        let json = Output.json(StatusAnswer(status, isStandIn: false))
+        #expect(json.contains("\"not_asked_here\":\"remote\",\"on\":true") && !json.contains("in_use_by"), "\(json)")
+        #expect(!Output.json(StatusAnswer(usable, isStandIn: false)).contains("not_asked_here"))
+    }
+
+    // Would catch: a busy reader that is not told, one that is told though another one is free, or a look at readers that
+    // nobody would be asked at.
+    @Test func `a reader that somebody has is told with who has it`() {
+        var status = usable
+        status.readersToAsk = [reader, reader]
+        var free = status
+        var looks = 0
+        free.lookForHolders { _ in
+            looks += 1
+            return looks == 2 ? .free : .used(by: Array("fprintd".utf8))
+        }
+        #expect(free.closureHere == nil && free.wordsHere == nil && free.readerHolder == nil)
+        var busy = status
+        busy.lookForHolders { _ in .used(by: Array("sudo on pts/3".utf8)) }
+        #expect(busy.wordsHere == "the reader is in use by sudo on pts/3")
+        let json = Output.json(StatusAnswer(busy, isStandIn: false))
+        #expect(json.contains("\"in_use_by\":\"sudo on pts/3\",") && json.contains("\"reader_busy\""), "\(json)")
+        var nameless = status
+        nameless.lookForHolders { _ in .used(by: nil) }
+        #expect(nameless.wordsHere == "the reader is in use by another program")
+        status.closureHere = .lidClosed
+        status.lookForHolders { _ in
+            Issue.record("nobody is asked to touch, so nobody's reader is looked at")
+            return .free
+        }
+        #expect(status.wordsHere == "the lid is closed")
+    }
+
     // Would catch: a stand-in reader that is shown as if it were a real one.
     @Test func `a stand-in reader is named in each form`() {
         var machine = machine
