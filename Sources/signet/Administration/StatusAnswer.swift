@@ -108,6 +108,8 @@ struct StatusAnswer: Encodable, Equatable {
         let enrolledAt: Int64
         let driver: String
         let device: String
+        /// The reader's name, or what people tell it by where it is not there.
+        let reader: String
         let onReader: Bool
     }
 
@@ -175,7 +177,8 @@ struct StatusAnswer: Encodable, Equatable {
             fingers: status.fingers.map { fact in
                 FingerAnswer(
                     finger: fact.finger.name, enrolledAt: fact.enrolledAt, driver: Output.text(fact.reader.driver),
-                    device: Output.text(fact.reader.device), onReader: fact.onReader)
+                    device: Output.text(fact.reader.device), reader: status.name(of: fact.reader),
+                    onReader: fact.onReader)
             })
         pin = StatusAnswer.pin(status.pin)
         lockout = status.lockout.map(LockoutAnswer.init)

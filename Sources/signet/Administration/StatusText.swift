@@ -50,7 +50,10 @@ enum StatusText {
     }
 
     private static func fingerprint(_ status: UserStatus) -> Sheet.Row {
-        var prints = status.fingers.map { "\($0.finger.name) (\(Output.day($0.enrolledAt)))" }.joined(separator: ", ")
+        var prints = status.fingers.map { fact in
+            let reader = status.hasSeveralReaders ? ", \(status.name(of: fact.reader))" : ""
+            return "\(fact.finger.name) (\(Output.day(fact.enrolledAt))\(reader))"
+        }.joined(separator: ", ")
         if status.source == .fprintd { prints += prints.isEmpty ? "kept by fprintd" : "; kept by fprintd" }
         if status.isFingerOn {
             guard let why = status.wordsHere else {
