@@ -8,6 +8,9 @@ enum Output {
     /// Why data could not be written, as errno; 0 where all of it was.
     private static let lost = Atomic<Int32>(0)
 
+    /// Whether a person reads what is written as data.
+    static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+
     /// Writes data as it is.
     static func data(_ text: String) {
         let code = write(text, to: STDOUT_FILENO)

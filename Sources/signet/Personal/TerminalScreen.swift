@@ -20,6 +20,8 @@ struct TerminalScreen: ManagementScreen, ~Copyable {
     private var bar: (done: Int, total: Int)?
     /// The command that goes on where the task ends after it has set the PIN; nil where nothing is left to do then.
     var next: String?
+    /// Whose prints are shown, and whether standard output gets them too, where it is not this terminal.
+    var shownPrints: (user: String, alsoToOutput: Bool)?
     /// Signals while prints are deleted: they act when this screen goes away.
     private var deletion = HeldSignals()
 
@@ -34,6 +36,18 @@ struct TerminalScreen: ManagementScreen, ~Copyable {
         self.terminal = terminal
         self.movesCursor = movesCursor
         self.exposure = exposure
+    }
+
+    mutating func show(_ found: [FoundPrint]) {
+        guard let shownPrints else { return }
+        let text = ImportAnswer.list(found, of: shownPrints.user)
+        let hasTerminal =
+            switch terminal {
+            case .some: true
+            case .none: false
+            }
+        if hasTerminal { write(text) }
+        if shownPrints.alsoToOutput, !(hasTerminal && Output.isTerminal) { Output.data(text) }
     }
 
     mutating func begin(_ finger: Finger, on reader: ReaderDescription) {
