@@ -146,7 +146,8 @@ package struct UserStatus: Equatable, Sendable {
     package var readerToActivate: ReaderDistrust?
     /// The reader that is there in the place of those that the fingers are enrolled with.
     package var readerExchange: ReaderExchange?
-    /// Why none of the readers at hand that hold an enrolled finger may be used; nil where one may, or none is there.
+    /// Why none of the readers at hand that hold an enrolled finger may be used; nil where one may, where none is there, and
+    /// where activating mends it.
     package var readerDistrust: ReaderDistrust?
     /// Those of the readers at hand that hold an enrolled finger; all of them where none does.
     package var readers: ReaderPresence
@@ -189,7 +190,7 @@ package struct UserStatus: Equatable, Sendable {
         }
         if let readerToActivate { found.append(.readerNotTrusted(readerToActivate)) }
         if let readerExchange { found.append(.readerExchanged(readerExchange)) }
-        if let readerDistrust, readerToActivate == nil { found.append(.readerRefused(readerDistrust)) }
+        if let readerDistrust { found.append(.readerRefused(readerDistrust)) }
         if foreignPrints > 0 { found.append(.foreignPrints(foreignPrints)) }
         if let lockout, lockout.isFingerLockedOut {
             found.append(.fingerLockedOut(failures: lockout.fingerFailures))
@@ -272,13 +273,14 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
                 finger: entry.finger, reader: entry.reader, onReader: entry.onReader, enrolledAt: entry.enrolledAt)
         }
         status.readers = status.readers.holding(set.readers())
-        status.readerToActivate = readerToActivate(identity, set, status.readers)
+        let doubts = doubts(identity, set, status.readers)
+        status.readerToActivate = doubts.toActivate
+        status.readerDistrust = doubts.refused
         if case .present(let present) = status.readers, !set.holdsPrints(ofAnyOf: present),
             case .readerExchanged(let exchange) = absence(of: set, among: present)
         {
             status.readerExchange = exchange
         }
-        status.readerDistrust = distrust(identity, set, status.readers)
         do throws(LedgerFailure) {
             let state = UserState(identity: identity, attempts: attempts)
             let closure = try closure(
