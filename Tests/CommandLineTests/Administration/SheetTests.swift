@@ -62,7 +62,8 @@ struct SheetTests {
             .readerNotAvailable(.busy), .printsUnusable,
         ]
         var texts = closures.map { Notice.fingerPathClosed($0).text(Asked(user: alice.name)) }
-        texts += [ManagementRefusal.notEnrolled, .nothingToImport, .readersOfPrintsMissing, .activateFirst(.remote)].map {
+        texts += [ManagementRefusal.notEnrolled, .nothingToImport, .readersOfPrintsMissing, .activateFirst(.remote)].map
+        {
             let failure = Failure($0, alice)
             return "signet: \(failure.message)\nhint: \(failure.hint ?? "")\n"
         }
