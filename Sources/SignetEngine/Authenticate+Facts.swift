@@ -46,9 +46,9 @@ where
     /// Only the opened reader can tell the rest.
     private mutating func fingerClosure(_ state: UserState) throws(LedgerFailure) -> FingerClosure? {
         guard request.configuration.finger else { return .switchedOff }
-        if let closure = request.fingerClosure { return closure }
-        // An approved reader at an outside port lies beside the closed machine; else nobody need be asked to touch.
-        if request.lidClosed, state.identity.approvals.allSatisfy({ $0.place.mayBeInside }) { return .lidClosed }
+        if let closure = request.surroundings.closure(besideApproved: state.identity.approvals.map { $0.place }) {
+            return closure
+        }
         // Prints that cannot be read close the finger path; the PIN still works (rule 11).
         var unreadable = FingerClosure.printsUnusable
         guard let set = ledger.readablePrints(else: &unreadable) else { return unreadable }

@@ -108,9 +108,9 @@ where
             ledger.log.record(.readerRefused(distrust))
             return .readerNotTrusted(distrust)
         }
-        guard request.lidClosed, reader.place.mayBeInside else { return nil }
-        ledger.log.record(.fingerPathClosed(.lidClosed))
-        return .lidClosed
+        guard let closure = request.surroundings.closure(at: reader.place) else { return nil }
+        ledger.log.record(.fingerPathClosed(closure))
+        return closure
     }
 
     /// What happened at the field before a finger was charged.

@@ -15,14 +15,12 @@ package struct AuthenticationRequest: Equatable, Sendable {
     package var terminal: Bool
     /// Whether a field on the terminal can be read while a touch is awaited.
     package var field: Bool
-    /// Why the surroundings close the finger path: an argument, a remote caller, another seat, a background job.
-    package var fingerClosure: FingerClosure?
-    /// Whether a lid is closed, which covers readers that are inside.
-    package var lidClosed: Bool
+    /// Where the caller is; its closure may be an argument of the caller's, too.
+    package var surroundings: FingerSurroundings
 
     package init(
         configuration: Configuration, userExists: Bool, userName: [UInt8], pinAllowed: Bool, terminal: Bool,
-        field: Bool = false, fingerClosure: FingerClosure?, lidClosed: Bool = false
+        field: Bool = false, surroundings: FingerSurroundings
     ) {
         self.configuration = configuration
         self.userExists = userExists
@@ -30,8 +28,7 @@ package struct AuthenticationRequest: Equatable, Sendable {
         self.pinAllowed = pinAllowed
         self.terminal = terminal
         self.field = field
-        self.fingerClosure = fingerClosure
-        self.lidClosed = lidClosed
+        self.surroundings = surroundings
     }
 }
 

@@ -1,26 +1,6 @@
-package import SignetPolicy
+internal import SignetPolicy
 internal import SignetRecords
 internal import SignetSecrets
-
-/// What came of an import.
-package struct Imported: Equatable, Sendable {
-    /// The fingers that were taken over, in the order in which they stand in the set.
-    package var fingers: [Finger] = []
-    /// The reader that made them; nil where none was taken over.
-    package var reader: ReaderIdentity?
-    /// Prints that were here already.
-    package var known = 0
-    /// Fingers that are enrolled here under the same name with another print, which stays.
-    package var nameTaken: [Finger] = []
-    /// Prints of readers that are not at hand or that do not open; they can be imported another time.
-    package var otherReaders = 0
-    /// Prints whose reader says that it has them no more.
-    package var goneFromReader = 0
-    /// How many prints the user has now.
-    package var prints = 0
-    /// Whether the user's PIN approved them, so that they count at once; where none was taken over, all that are here.
-    package var approved = false
-}
 
 extension Management
 where
@@ -28,7 +8,7 @@ where
 {
     /// Takes prints that were enrolled elsewhere into the user's enrollment set; one reader's at a time.
     ///
-    /// In order: what is new is found, the PIN is proven, one touch that matches an imported print shows that they work,
+    /// In order: what is new is found and shown, the PIN is proven, one touch that matches an imported print shows that they work,
     /// and the PIN's key approves the set. Nothing is written before. An administrator without the user's PIN takes them
     /// over without a touch; they count when the user has activated them.
     package mutating func importPrints<Screen: ManagementScreen & ~Copyable>(
@@ -54,16 +34,22 @@ where
         // What can be known without the PIN is said before it is asked for.
         guard !found.entries.isEmpty else { throw .nothingToImport }
         let present = try prints()
-        let choice = try choose(from: found, beside: present)
-        if choice.count == 0 { return choice.outcome(beside: present, approved: try isApproved()) }
+        var choice = try choose(from: found, beside: present)
+        setGoneAside(&choice, found)
+        screen.show(choice.found)
+        if choice.indices.isEmpty { return try nothingNew(choice, beside: present) }
         if choice.indices.contains(where: { found.entries[$0].onReader }) {
             try onLedger { (ledger) throws(LedgerFailure) in try ledger.requireIndex() }
         }
         let key = try keyForChange()
         let before = try prints()
         var chosen = try choose(from: found, beside: before)
-        if chosen.count == 0 { return chosen.outcome(beside: before, approved: try isApproved()) }
-        guard before.entries.count + chosen.count <= EnrollmentSet.limit else { throw .tooManyPrints }
+        // Nothing is taken over that was not shown as new.
+        for index in chosen.indices where choice.found[index].fate != .new {
+            chosen.settle(choice.found[index].fate, [index])
+        }
+        if chosen.indices.isEmpty { return try nothingNew(chosen, beside: before) }
+        guard before.entries.count + chosen.indices.count <= EnrollmentSet.limit else { throw .tooManyPrints }
         switch key {
         case .some:
             let session = try openForImport(&chosen, found, before)
@@ -72,53 +58,67 @@ where
         }
     }
 
-    // MARK: What is new
-
-    /// Which prints are meant, and what is to be told of the others.
-    private struct Choice {
-        /// Indices of the set that was found.
-        var indices: [Int] = []
-        var outcome = Imported()
-
-        var count: Int { indices.count }
-
-        /// Where nothing is new.
-        func outcome(beside set: borrowing EnrollmentSet, approved: Bool) -> Imported {
-            var told = outcome
-            told.prints = set.entries.count
-            told.approved = approved
-            return told
-        }
+    private mutating func nothingNew(
+        _ choice: Imported, beside set: borrowing EnrollmentSet
+    ) throws(ManagementRefusal) -> Imported {
+        var outcome = choice
+        outcome.prints = set.entries.count
+        outcome.approved = try isApproved()
+        return outcome
     }
+
+    // MARK: What is new
 
     private mutating func choose(
         from found: borrowing EnrollmentSet, beside set: borrowing EnrollmentSet
-    ) throws(ManagementRefusal) -> Choice {
-        var choice = Choice()
+    ) throws(ManagementRefusal) -> Imported {
+        var choice = Imported()
         var known: [Digest] = []
         do throws(LedgerFailure) {
             for index in 0..<set.entries.count { known.append(try ledger.printDigest(set, index)) }
             for index in 0..<found.entries.count {
                 let entry = found.entries[index]
                 let digest = try ledger.printDigest(found, index)
+                var fate = FoundPrint.Fate.new
                 if known.contains(digest) {
-                    choice.outcome.known += 1
+                    fate = .known
                 } else if set.entries.contains(where: { $0.reader == entry.reader && $0.finger == entry.finger }) {
-                    choice.outcome.nameTaken.append(entry.finger)
+                    fate = .nameTaken
                 } else {
                     known.append(digest)
-                    choice.indices.append(index)
                 }
+                choice.found.append(
+                    FoundPrint(
+                        finger: entry.finger, reader: entry.reader, onReader: entry.onReader,
+                        enrolledAt: entry.enrolledAt, fate: fate))
             }
         } catch { throw .ledger(error) }
         return choice
+    }
+
+    /// Finds those that their reader has no more, so that nobody is asked for a PIN for them.
+    ///
+    /// A reader that cannot list, is not at hand, may not be used or does not open tells nothing; what that means for the
+    /// import is said when it is needed.
+    private mutating func setGoneAside(_ choice: inout Imported, _ found: borrowing EnrollmentSet) {
+        guard choice.indices.contains(where: { choice.found[$0].onReader }) else { return }
+        defer { sensor.close() }
+        for reader in (try? trustedReaders()) ?? [] where reader.listsPrints {
+            let asked = choice.indices.filter {
+                choice.found[$0].onReader && choice.found[$0].reader == reader.identity
+            }
+            guard !asked.isEmpty, let session = try? open(reader.identity, at: reader.place, found, asked) else {
+                continue
+            }
+            choice.settle(.gone, zip(asked, session.presence).filter { $0.1 == .missing }.map { $0.0 })
+        }
     }
 
     // MARK: The reader
 
     /// Opens the first reader of theirs for the set as it will be; `choice` is left with what is there on that reader.
     private mutating func openForImport(
-        _ choice: inout Choice, _ found: borrowing EnrollmentSet, _ before: borrowing EnrollmentSet
+        _ choice: inout Imported, _ found: borrowing EnrollmentSet, _ before: borrowing EnrollmentSet
     ) throws(ManagementRefusal) -> ReaderSession {
         let present = try trustedReaders()
         let wanted = choice.indices.map { found.entries[$0].reader }
@@ -135,7 +135,7 @@ where
     }
 
     private mutating func open(
-        _ description: ReaderDescription, _ choice: inout Choice, _ found: borrowing EnrollmentSet,
+        _ description: ReaderDescription, _ choice: inout Imported, _ found: borrowing EnrollmentSet,
         _ before: borrowing EnrollmentSet
     ) throws(ManagementRefusal) -> ReaderSession {
         let reader = description.identity
@@ -144,9 +144,8 @@ where
             try requireApproved(before, try open(reader, at: description.place, before, own), on: description)
         }
         var mine = choice
-        mine.indices = choice.indices.filter { found.entries[$0].reader == reader }
-        mine.outcome.otherReaders = choice.count - mine.count
-        mine.outcome.reader = reader
+        mine.settle(.otherReader, choice.indices.filter { found.entries[$0].reader != reader })
+        mine.reader = reader
         // Once more where the reader's memory has lost some of them: those are not taken over.
         for _ in 0...1 {
             guard let after = before.joining(found, mine.indices) else { throw .ledger(.unavailable) }
@@ -158,9 +157,11 @@ where
                 choice = mine
                 return session
             }
-            mine.outcome.goneFromReader += gone.count
-            mine.indices = mine.indices.indices.filter { !gone.contains($0) }.map { mine.indices[$0] }
-            guard mine.count > 0 else { throw .reader(.printNotFound) }
+            let asked = mine.indices
+            let lost = gone.map { asked[$0] }
+            mine.goneMeanwhile += lost.map { mine.found[$0].finger }
+            mine.settle(.gone, lost)
+            guard !mine.indices.isEmpty else { throw .reader(.printNotFound) }
         }
         throw .reader(.faulty)
     }
@@ -169,7 +170,7 @@ where
 
     /// One touch that matches one of the new prints, and then the set is written and approved.
     private mutating func keep<Screen: ManagementScreen & ~Copyable>(
-        _ choice: Choice, _ found: borrowing EnrollmentSet, _ before: borrowing EnrollmentSet,
+        _ choice: Imported, _ found: borrowing EnrollmentSet, _ before: borrowing EnrollmentSet,
         _ session: ReaderSession, key: borrowing SecretBytes?, on screen: inout Screen
     ) throws(ManagementRefusal) -> Imported {
         guard let after = before.joining(found, choice.indices) else { throw .ledger(.unavailable) }
@@ -189,25 +190,24 @@ where
             if !isStored(after) { throw .ledger(error) }
         }
         if approved { done(.approved(prints: session.gallery.count)) }
-        return told(choice, found, after, approved: approved)
+        return told(choice, after, approved: approved)
     }
 
     private mutating func keepUnapproved(
-        _ choice: Choice, _ found: borrowing EnrollmentSet, _ before: borrowing EnrollmentSet
+        _ choice: Imported, _ found: borrowing EnrollmentSet, _ before: borrowing EnrollmentSet
     ) throws(ManagementRefusal) -> Imported {
         guard let after = before.joining(found, choice.indices) else { throw .ledger(.unavailable) }
         do throws(LedgerFailure) { try ledger.savePrints(after, approving: nil, key: nil) } catch {
             throw .ledger(error)
         }
-        return told(choice, found, after, approved: false)
+        return told(choice, after, approved: false)
     }
 
     private mutating func told(
-        _ choice: Choice, _ found: borrowing EnrollmentSet, _ after: borrowing EnrollmentSet, approved: Bool
+        _ choice: Imported, _ after: borrowing EnrollmentSet, approved: Bool
     ) -> Imported {
-        done(.fingersImported(prints: choice.count))
-        var outcome = choice.outcome
-        outcome.fingers = choice.indices.map { found.entries[$0].finger }
+        done(.fingersImported(prints: choice.indices.count))
+        var outcome = choice
         outcome.prints = after.entries.count
         outcome.approved = approved
         return outcome

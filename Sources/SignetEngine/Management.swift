@@ -25,6 +25,8 @@ package struct ManagementRequest: Equatable, Sendable {
 
 /// What a person sees of a task that is more than a question and an answer.
 package protocol ManagementScreen: ~Copyable {
+    /// What was found elsewhere, before anybody agrees to it with a PIN.
+    mutating func show(_ found: [FoundPrint])
     /// Which finger is taken on which reader.
     mutating func begin(_ finger: Finger, on reader: ReaderDescription)
     /// A stage of the enrollment is done, or has to be repeated.

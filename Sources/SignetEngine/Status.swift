@@ -132,6 +132,12 @@ package struct UserStatus: Equatable, Sendable {
     package var record: RecordCondition
     /// Why no finger counts now; nil where one does.
     package var fingerClosure: FingerClosure?
+    /// Why no finger is asked for where whoever asks is, though one counts; nil where one is.
+    package var closureHere: FingerClosure?
+    /// The readers that a prompt would try to open there, in its order; none where no finger is asked for.
+    package var readersToAsk: [ReaderDescription] = []
+    /// Who has those readers, where that is why none is asked for and it is known.
+    package var readerHolder: [UInt8]?
     /// In the order of enrollment.
     package var fingers: [FingerFact] = []
     /// Who keeps the prints.
@@ -140,7 +146,8 @@ package struct UserStatus: Equatable, Sendable {
     package var readerToActivate: ReaderDistrust?
     /// The reader that is there in the place of those that the fingers are enrolled with.
     package var readerExchange: ReaderExchange?
-    /// Why none of the readers at hand that hold an enrolled finger may be used; nil where one may, or none is there.
+    /// Why none of the readers at hand that hold an enrolled finger may be used; nil where one may, where none is there, and
+    /// where activating mends it.
     package var readerDistrust: ReaderDistrust?
     /// Those of the readers at hand that hold an enrolled finger; all of them where none does.
     package var readers: ReaderPresence
@@ -183,7 +190,7 @@ package struct UserStatus: Equatable, Sendable {
         }
         if let readerToActivate { found.append(.readerNotTrusted(readerToActivate)) }
         if let readerExchange { found.append(.readerExchanged(readerExchange)) }
-        if let readerDistrust, readerToActivate == nil { found.append(.readerRefused(readerDistrust)) }
+        if let readerDistrust { found.append(.readerRefused(readerDistrust)) }
         if foreignPrints > 0 { found.append(.foreignPrints(foreignPrints)) }
         if let lockout, lockout.isFingerLockedOut {
             found.append(.fingerLockedOut(failures: lockout.fingerFailures))
@@ -208,9 +215,10 @@ extension UserStatus {
 extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, Log: ~Copyable {
     /// Looks at everything that is kept of a user and changes nothing, not even where a change of the prints shows.
     ///
-    /// `fingersAllowed` is the configuration's word. Faults become part of the answer.
+    /// `fingersAllowed` is the configuration's word, `here` what is known of whoever asks. Faults become part of the answer.
     package mutating func status(
-        uid: UInt32, userName: [UInt8], fingersAllowed: Bool, readers: ReaderPresence
+        uid: UInt32, userName: [UInt8], fingersAllowed: Bool, readers: ReaderPresence,
+        here: FingerSurroundings = FingerSurroundings()
     ) -> UserStatus {
         var status = UserStatus(uid: uid, userName: userName, record: .notSetUp, readers: readers)
         do throws(StoreError) {
@@ -219,7 +227,7 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
             vault.wake()
             try store.lock()
             do throws(StoreError) {
-                try look(&status, fingersAllowed: fingersAllowed)
+                try look(&status, fingersAllowed: fingersAllowed, here: here)
                 store.unlock()
             } catch {
                 store.unlock()
@@ -232,7 +240,9 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         return status
     }
 
-    private mutating func look(_ status: inout UserStatus, fingersAllowed: Bool) throws(StoreError) {
+    private mutating func look(
+        _ status: inout UserStatus, fingersAllowed: Bool, here: FingerSurroundings
+    ) throws(StoreError) {
         guard let identity = try store.loadIdentity() else { return }
         let attempts = try store.loadAttempts()
         let now: BootInstant
@@ -263,28 +273,31 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
                 finger: entry.finger, reader: entry.reader, onReader: entry.onReader, enrolledAt: entry.enrolledAt)
         }
         status.readers = status.readers.holding(set.readers())
-        status.readerToActivate = readerToActivate(identity, set, status.readers)
+        let doubts = doubts(identity, set, status.readers)
+        status.readerToActivate = doubts.toActivate
+        status.readerDistrust = doubts.refused
         if case .present(let present) = status.readers, !set.holdsPrints(ofAnyOf: present),
             case .readerExchanged(let exchange) = absence(of: set, among: present)
         {
             status.readerExchange = exchange
         }
-        status.readerDistrust = distrust(identity, set, status.readers)
         do throws(LedgerFailure) {
             let state = UserState(identity: identity, attempts: attempts)
             let closure = try closure(
-                state, set, at: now, fingersAllowed: fingersAllowed, readers: status.readers)
+                state, set, at: now, fingersAllowed: fingersAllowed, readers: status.readers,
+                believed: &status.readersToAsk)
             status.fingerClosure = if let closure { explained(closure, state, set) } else { nil }
+            status.apply(here, beside: identity.approvals)
         } catch {
             status.fingerClosure = error.withoutPrints
             if !error.isShortage { status.record = .faulty(.prints, .damaged) }
         }
     }
 
-    /// Why no finger counts, with what needs somebody before what mends itself.
+    /// Why no finger counts, with what needs somebody before what mends itself; `believed` gets the readers that serve.
     private mutating func closure(
         _ state: UserState, _ set: borrowing EnrollmentSet, at now: BootInstant, fingersAllowed: Bool,
-        readers: ReaderPresence
+        readers: ReaderPresence, believed: inout [ReaderDescription]
     ) throws(LedgerFailure) -> FingerClosure? {
         guard fingersAllowed else { return .switchedOff }
         if state.identity.approvals.isEmpty && set.entries.isEmpty { return .notEnrolled }
@@ -311,13 +324,16 @@ extension UserLedger where Store: ~Copyable, Vault: ~Copyable, Time: ~Copyable, 
         case .present(let present):
             var closure: FingerClosure?
             for reader in present where approved.contains(reader.identity) {
-                guard
-                    let distrust = distrust(
-                        state.identity, reader.identity, generation: set.generation, at: reader.place,
-                        onChip: set.isOnChip(reader))
-                else { return nil }
-                closure = closure ?? .readerNotTrusted(distrust)
+                let distrust = distrust(
+                    state.identity, reader.identity, generation: set.generation, at: reader.place,
+                    onChip: set.isOnChip(reader))
+                if let distrust {
+                    closure = closure ?? .readerNotTrusted(distrust)
+                } else {
+                    believed.append(reader)
+                }
             }
+            if !believed.isEmpty { return nil }
             if let closure { return closure }
             return set.holdsPrints(ofAnyOf: present)
                 ? unapproved ?? .readerNotAvailable(.noReader) : absence(of: set, among: present)

@@ -52,7 +52,7 @@ struct ModuleCall {
         let request = AuthenticationRequest(
             configuration: loaded.configuration, userExists: account != nil, userName: name,
             pinAllowed: arguments.pinAllowed, terminal: person.hasTerminal, field: person.hasField,
-            fingerClosure: closure(facts), lidClosed: facts.lidClosed)
+            surroundings: FingerSurroundings(closure: closure(facts), lidClosed: facts.lidClosed))
         let rest = request.field ? nil : account.map { ReaderRest(user: $0.uid, caller: facts.realUID) }
         let caller = CallerClass(
             realUID: facts.realUID, user: account?.uid, name: name, isRemote: facts.isRemote,

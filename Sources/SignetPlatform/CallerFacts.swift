@@ -35,6 +35,9 @@ package struct CallerFacts: Equatable, Sendable {
     /// Why a finger is no answer from where the caller is; nil where one may be.
     package var placeClosure: FingerClosure? { isRemote ? .remote : isAtAnotherSeat ? .anotherSeat : nil }
 
+    /// The same, and whether a lid covers the readers that are inside: what a command on a terminal is judged by.
+    package var surroundings: FingerSurroundings { FingerSurroundings(closure: placeClosure, lidClosed: lidClosed) }
+
     /// For tests: the same with another uid and with `root` before /proc and /run.
     ///
     /// `behindSudo` also looks at a sudo that started this process, and gave it an environment without what ssh had set.

@@ -136,8 +136,29 @@ package struct DeviceHolders {
 
     // MARK: USB
 
-    /// What is plugged in there now.
-    private func usbDevice(of place: ReaderPlace) -> DeviceNumber? {
+    /// Whether a program drives the reader at `place`, as far as the kernel tells without a search of all processes.
+    ///
+    /// The driver of an interface that a program has claimed is called "usbfs" (Linux, drivers/usb/core/devio.c). Of one at
+    /// SPI the kernel says nothing, so that true is answered. What is neither no program can have open.
+    package func isDriven(_ place: ReaderPlace) -> Bool {
+        switch place.bus {
+        case .spi: return device(of: place) != nil
+        case .virtual, .other: return false
+        case .usb: break
+        }
+        guard let folder = usbFolder(of: place) else { return false }
+        return SmallFile.names(in: folder).contains { name in
+            // "3-1.4:1.0": configuration and interface stand behind the device.
+            name.contains(UInt8(ascii: ":"))
+                && SmallFile.target(of: folder + [UInt8(ascii: "/")] + name + KeyedHash.bytes(of: "/driver"))?
+                    .split(separator: UInt8(ascii: "/")).last?.elementsEqual("usbfs".utf8) == true
+        }
+    }
+
+    private func usbDevice(of place: ReaderPlace) -> DeviceNumber? { usbFolder(of: place).flatMap(device(in:)) }
+
+    /// What is plugged in there now, by its folder.
+    private func usbFolder(of place: ReaderPlace) -> [UInt8]? {
         guard let slash = place.path.lastIndex(of: UInt8(ascii: "/")) else { return nil }
         let port = place.path[(slash + 1)...]
         let devices = path("/sys/bus/usb/devices/")
@@ -150,7 +171,7 @@ package struct DeviceHolders {
             let controller = place.path[..<slash].dropLast(4)
             let hub = KeyedHash.bytes(of: "/devices/") + controller + KeyedHash.bytes(of: "usb") + name[..<dash]
             guard place.path[..<slash].last == version, contains(target, hub + [UInt8(ascii: "/")]) else { continue }
-            return device(in: devices + name)
+            return devices + name
         }
         return nil
     }

@@ -30,16 +30,32 @@ public struct ReaderClaim: ~Copyable {
         if signet_lock_try(file.raw) != 0 {
             let code = signet_errno()
             guard code == EACCES || code == EAGAIN else { throw .impossible }
-            // A user can stop his own `su alice`, or freeze its control group, for as long as he likes.
-            if ClaimAge.isOver(in: file) { throw .impossible }
-            guard let holder = ReaderHolder(process: signet_lock_holder(file.raw)) else { throw .held(by: nil) }
-            throw holder.isStopped ? .impossible : .held(by: holder.words)
+            throw ReaderClaim.refusal(by: signet_lock_holder(file.raw), in: file)
         }
         ClaimAge.begin(in: file)
         self.file = file
     }
 
     deinit { signet_lock_release(file.raw) }
+
+    /// How a claim of `reader` would be refused now; nil where it would not.
+    ///
+    /// Nothing is claimed or made for the look. A holder in another pid namespace, which has no number here, is not seen (fcntl(2), F_GETLK).
+    package static func refusal(of reader: ReaderIdentity, in folder: [UInt8]) -> ClaimRefusal? {
+        guard let name = ReaderClaim.fileName(of: reader) else { return nil }
+        let file: FileDescriptor
+        do throws(FileFault) { file = try SecureFolder(path: folder).file(name, flags: O_RDWR) } catch { return nil }
+        let holder = signet_lock_holder(file.raw)
+        return holder > 0 ? refusal(by: holder, in: file) : nil
+    }
+
+    /// What the claim of another process means.
+    private static func refusal(by holder: pid_t, in file: borrowing FileDescriptor) -> ClaimRefusal {
+        // A user can stop his own `su alice`, or freeze its control group, for as long as he likes.
+        if ClaimAge.isOver(in: file) { return .impossible }
+        guard let holder = ReaderHolder(process: holder) else { return .held(by: nil) }
+        return holder.isStopped ? .impossible : .held(by: holder.words)
+    }
 
     /// The name of a reader's file: driver and device come from a device's own memory, and are no path component.
     ///

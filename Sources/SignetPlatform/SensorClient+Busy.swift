@@ -12,7 +12,7 @@ extension SensorClient {
     /// type a PIN instead is told within a second.
     private static let busyPatience = 450
     /// Milliseconds in which whoever has the reader is looked for, each time.
-    private static let searchPatience = 150
+    package static let searchPatience = 150
     /// Milliseconds between two tries to open it.
     private static let busyRest = 150
 

@@ -65,12 +65,12 @@ extension Help {
         return lines
     }
 
-    /// Breaks at spaces, but not within quotes, where a command stands; what is longer has a line of its own.
+    /// Breaks at spaces, but not within quotes, where a command stands, unless no line has room for it.
     static func wrapped(_ text: String, width: Int) -> [String] {
         var lines: [String] = []
         for paragraph in text.split(separator: "\n", omittingEmptySubsequences: false) {
             var line = ""
-            for word in words(paragraph) {
+            for word in words(paragraph, width: width) {
                 if !line.isEmpty, line.count + 1 + word.count > width {
                     lines.append(line)
                     line = ""
@@ -82,14 +82,14 @@ extension Help {
         return lines
     }
 
-    /// Words, and what stands in quotes as one of them.
-    private static func words(_ text: Substring) -> [String] {
+    /// Words, and what stands in quotes as one of them where it fits.
+    private static func words(_ text: Substring, width: Int) -> [String] {
         var words: [String] = []
         var open = false
         for part in text.split(separator: " ") {
             if open, let last = words.popLast() { words.append(last + " " + part) } else { words.append(String(part)) }
             if part.count(where: { $0 == "\"" }) % 2 == 1 { open.toggle() }
         }
-        return words
+        return words.flatMap { $0.count <= width ? [$0] : $0.split(separator: " ").map(String.init) }
     }
 }

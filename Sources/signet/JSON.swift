@@ -52,6 +52,6 @@ extension Output {
 extension Invocation {
     /// Gives an answer: as JSON where that was asked for, else as `text`.
     func answer(_ answer: some Encodable, text: @autoclosure () -> String) {
-        Output.data(json ? Output.json(answer) : text())
+        if json { Output.data(Output.json(answer)) } else { Output.page(text()) }
     }
 }

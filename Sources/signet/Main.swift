@@ -44,7 +44,7 @@ internal import CPlatform
                 VersionAnswer().give(asJSON: json)
                 return .yes
             case .help(let help):
-                Output.data(help.text(commands) ?? "")
+                Output.page(help.text(commands) ?? "")
                 return .yes
             }
         } catch {

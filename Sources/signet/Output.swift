@@ -8,6 +8,18 @@ enum Output {
     /// Why data could not be written, as errno; 0 where all of it was.
     private static let lost = Atomic<Int32>(0)
 
+    /// Whether a person reads what is written to standard output.
+    static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+
+    /// The columns of the terminal behind a descriptor; nil where there is none, or where it does not say.
+    static func columns(of descriptor: Int32) -> Int? {
+        let columns = isatty(descriptor) == 1 ? Int(signet_terminal_width(descriptor)) : 0
+        return columns > 0 ? columns : nil
+    }
+
+    /// Writes an answer for people, folded where a terminal shows it.
+    static func page(_ text: String) { data(Sheet.folded(text, width: columns(of: STDOUT_FILENO))) }
+
     /// Writes data as it is.
     static func data(_ text: String) {
         let code = write(text, to: STDOUT_FILENO)
@@ -40,7 +52,7 @@ enum Output {
     static func message(_ text: String, hint: String? = nil) {
         var lines = text.isEmpty ? "" : "signet: \(text)\n"
         if let hint { lines += "hint: \(hint)\n" }
-        _ = write(lines, to: STDERR_FILENO)
+        _ = write(Sheet.folded(lines, width: columns(of: STDERR_FILENO)), to: STDERR_FILENO)
     }
 
     /// A table with aligned columns; the last one is not padded.

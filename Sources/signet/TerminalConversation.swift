@@ -100,7 +100,7 @@ struct CommandConversation: FieldConversation, ~Copyable {
         case .terminal:
             if fieldIsOpen { return field?.say(sentence) ?? () }
             switch terminal {
-            case .some(let terminal): terminal.write(sentence + "\n")
+            case .some(let terminal): terminal.write(Sheet.folded(sentence, width: terminal.width) + "\n")
             case .none: break
             }
         }

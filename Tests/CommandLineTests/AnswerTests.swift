@@ -11,11 +11,12 @@ import Testing
     /// Catches fields that are renamed or lost, and answers without a version: programs read them.
     @Test func answersKeepTheirShape() {
         let item = ListAnswer.Item(
-            finger: "right index", driver: "elanmoc", device: "0", onReader: true, enrolledAt: 5, active: true)
+            finger: "right index", driver: "elanmoc", device: "0", onReader: true, enrolledAt: 5, active: true,
+            reader: "elanmoc")
         #expect(
             Output.json(ListAnswer(user: "alice", fingers: [item])) == """
                 {"fingers":[{"active":true,"device":"0","driver":"elanmoc","enrolled_at":5,"finger":"right index",\
-                "on_reader":true}],"schema_version":1,"user":"alice"}
+                "on_reader":true,"reader":"elanmoc"}],"schema_version":1,"user":"alice"}
 
                 """)
         #expect(

@@ -159,10 +159,45 @@ import Testing
         #expect(Failure(.notOnThatReader(nil, alike), alice).hint?.contains("elanmoc:1") == true)
     }
 
+    private func found(_ finger: Int, _ fate: FoundPrint.Fate, device: String = "0") -> FoundPrint {
+        FoundPrint(
+            finger: Finger.all[finger - 1],
+            reader: ReaderIdentity(driver: Array("elanmoc".utf8), device: Array(device.utf8)),
+            onReader: true, enrolledAt: 1_796_040_000, fate: fate)
+    }
+
+    /// Catches a stranger's print that an owner approves for want of its day, reader or name, and one that is gone and told
+    /// as one to be had, or twice.
+    @Test func whatFprintdKeepsIsToldWithDayAndReader() {
+        let day = Output.day(1_796_040_000)
+        let prints = [found(7, .new), found(1, .gone), found(7, .otherReader, device: "1")]
+        #expect(
+            ImportAnswer.list(prints, of: "alice") == """
+                fprintd keeps these fingers of alice:
+                  right index  \(day)  elanmoc:0, in the reader
+                  left thumb   \(day)  elanmoc:0, is no longer on the reader
+                  right index  \(day)  elanmoc:1, in the reader
+
+                """)
+        var outcome = Imported()
+        outcome.found = prints
+        outcome.approved = true
+        let json = Output.json(ImportAnswer(outcome, leftOut: 0, alice))
+        #expect(
+            json.contains(
+                "{\"device\":\"0\",\"driver\":\"elanmoc\",\"enrolled_at\":1796040000,\"finger\":\"right index\","
+                    + "\"on_reader\":true,\"state\":\"imported\"}"), "\(json)")
+        #expect(json.contains("\"state\":\"gone_from_reader\"") && json.contains("\"gone_from_reader\":1"))
+        #expect(json.contains("\"imported\":[\"right index\"]") && json.contains("\"other_readers\":1"))
+        #expect(!ImportAnswer.text(of: outcome, alice).contains("no longer"), "the list has told it")
+        outcome.goneMeanwhile = [Finger.all[0]]
+        #expect(ImportAnswer.text(of: outcome, alice).contains("The left thumb is no longer on the reader.\n"))
+    }
+
     /// Catches fingers that an administrator imported, and that their owner is told nothing to do about.
     @Test func importedFingersThatAreOffNameActivate() {
         var outcome = Imported()
-        outcome.known = 2
+        outcome.found = [found(7, .known), found(2, .known)]
         #expect(ImportAnswer.text(of: outcome, alice).hasSuffix("do that with \"sudo signet activate\".\n"))
         #expect(ImportAnswer.text(of: outcome, byAdmin).contains("after alice runs \"sudo signet activate\""))
         outcome.approved = true

@@ -275,6 +275,27 @@ private func showCode(on path: String, movesCursor: Bool = true, _ times: Exposu
         #expect(transcript.all.contains("\n1 of 2: good\n\(RetryReason.centreFinger.sentence)\n2 of 2: good\n"))
     }
 
+    /// Catches a sentence of an enrollment that a small terminal breaks in the middle of a word.
+    @Test(arguments: [UInt16(20), 40])
+    func itsSentencesFit(columns: UInt16) throws {
+        let desk = try Desk(columns: columns)
+        var screen = TerminalScreen(path: desk.path, movesCursor: false)
+        try enroll(&screen)
+        screen.askForTouch(.name)
+        screen.notRecognised()
+        screen.next = "sudo signet enroll"
+        screen.cancelled(pinWasSet: true)
+        screen.end()
+        let transcript = desk.transcript().all
+        for line in transcript.split(separator: "\n") { #expect(line.count <= columns, "\(line)") }
+        let words = transcript.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        for sentence in [
+            "Touch the reader, lift, and touch again, each time a little differently.",
+            "The reader knows this finger already. Touch once more to see by what name.",
+            "Go on with \"sudo signet enroll\".",
+        ] { #expect(words.contains(sentence), "\(words)") }
+    }
+
     /// Catches a bar that runs over the end of the line and can then not be drawn over.
     @Test(arguments: [UInt16(30), 50, 80])
     func theBarStaysOnItsLine(columns: UInt16) throws {

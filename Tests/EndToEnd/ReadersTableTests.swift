@@ -53,6 +53,8 @@ import Testing
             let table = try Command.run(["signet", "readers"], environment: alice.asUser)
             #expect(table.output.contains("sudo on pts/"), "\(table.output)")
             #expect(table.output.contains("virtual") && table.output.contains("1 yours"), "\(table.output)")
+            let status = try alice.signet("status").output.replacing(/\s+/, with: " ")
+            #expect(status.contains("on, but not asked for here: the reader is in use by sudo on pts/"), "\(status)")
             try alice.reader.scan(Enrolled.finger)
             #expect(try terminal.ended().isGranted, "\(terminal.transcript)")
         }

@@ -49,6 +49,15 @@ import Testing
             try terminal.type(line: Enrolled.pin)
             #expect(try terminal.ended().isGranted)
             try journal.waitFor("event=finger_closed", "reason=remote")
+
+            // Would catch a status that shows the finger as on to whoever was refused it a moment ago.
+            let remote = alice.asUser.merging([variable: "192.0.2.1 50000 192.0.2.2 22"]) { $1 }
+            let there = try Command.run(["signet", "status"], environment: remote).output
+                .replacing(/\s+/, with: " ")
+            #expect(there.contains("on, but not asked for here: the session is remote"), "\(there)")
+            let json = try Command.run(["signet", "status", "--json"], environment: remote).output
+            #expect(json.contains("\"not_asked_here\":\"remote\",\"on\":true"), "\(json)")
+            #expect(try !alice.signet("status").output.contains("not asked for here"))
         }
     }
 
@@ -99,6 +108,8 @@ import Testing
             try File.write("state:      open\n", to: state, mode: 0o644)
             #expect(try alice.acceptsFinger())
             try File.write("state:      closed\n", to: state, mode: 0o644)
+            let status = try alice.signet("status").output
+            #expect(status.contains("but not asked for here: the lid is closed"), "\(status)")
             let journal = try JournalListener()
             let terminal = try alice.sudo()
             try terminal.waitForSecretPrompt(Offer.pinUnderLid)

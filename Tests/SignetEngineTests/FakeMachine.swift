@@ -242,7 +242,8 @@ final class Actor {
         sensor.touches = touches
         let request = AuthenticationRequest(
             configuration: machine.configuration, userExists: exists, userName: Machine.alice, pinAllowed: pin,
-            terminal: terminal, field: field != nil, fingerClosure: closure, lidClosed: lidClosed)
+            terminal: terminal, field: field != nil,
+            surroundings: FingerSurroundings(closure: closure, lidClosed: lidClosed))
         var authentication = Authentication(
             request, ledger: ledger(caller: caller), sensor: sensor, person: person)
         return authentication.run()

@@ -4,6 +4,7 @@ import SignetSecrets
 
 /// What a person saw on the screen, in order.
 enum Seen: Equatable, Sendable {
+    case found([FoundPrint.Fate])
     case began(Finger, ReaderIdentity)
     case progress(EnrollmentProgress)
     case askedForTouch(TouchPurpose)
@@ -19,9 +20,15 @@ final class FakeScreen: ManagementScreen {
     private(set) var seen: [Seen] = []
     private(set) var codes: [[UInt8]] = []
     let canShowRecoveryCode: Bool
+    /// What happens when it shows what was found.
+    var onShow: () -> Void = {}
 
     init(canShowRecoveryCode: Bool = true) { self.canShowRecoveryCode = canShowRecoveryCode }
 
+    func show(_ found: [FoundPrint]) {
+        seen.append(.found(found.map(\.fate)))
+        onShow()
+    }
     func begin(_ finger: Finger, on reader: ReaderDescription) { seen.append(.began(finger, reader.identity)) }
     func show(_ progress: EnrollmentProgress) { seen.append(.progress(progress)) }
     func askForTouch(_ purpose: TouchPurpose) { seen.append(.askedForTouch(purpose)) }

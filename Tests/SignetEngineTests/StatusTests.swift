@@ -76,6 +76,27 @@ struct StatusTests {
         #expect(status(of: machine).status.attention.isEmpty)
     }
 
+    // Would catch: two words for one reader, or a reader that needs its owner and is passed over because another one serves.
+    @Test func `of two readers each is judged where it is`() throws {
+        let machine = Machine()
+        machine.configuration.readers = .any
+        machine.readers = [.of(.inside), .of(.outside, at: .desktop)]
+        try machine.setUp(prints: [.first, .elsewhere])
+        machine.configuration.readers = .inside
+        func attention(_ readers: [ReaderDescription]) -> [Attention] {
+            status(of: machine, readers: .present(readers)).status.attention
+        }
+        let moved = ReaderDescription.of(.outside, at: .usb(.unknown, "4"))
+        let plugged = ReaderDescription.of(.inside, at: .socket)
+        #expect(attention(machine.readers).isEmpty)
+        #expect(attention([.of(.inside), moved]) == [.readerNotTrusted(.moved)])
+        #expect(attention([plugged, moved]) == [.readerNotTrusted(.moved)])
+        #expect(attention([plugged]) == [.readerRefused(.outside)])
+        // The approved one is there, too.
+        #expect(attention([plugged, .of(.inside)]).isEmpty)
+        #expect(attention([plugged, .of(.outside, at: .desktop)]).isEmpty)
+    }
+
     // Would catch: all prints removed behind the user's back being shown as "none enrolled".
     @Test func `a set that is gone is a change`() throws {
         let machine = Machine()

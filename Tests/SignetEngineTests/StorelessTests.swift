@@ -12,7 +12,7 @@ import Testing
         actor.person.answers = [.right]
         let request = AuthenticationRequest(
             configuration: machine.configuration, userExists: exists, userName: Machine.alice, pinAllowed: true,
-            terminal: true, fingerClosure: nil)
+            terminal: true, surroundings: FingerSurroundings())
         var authentication = StorelessAuthentication(request, error, log: actor.journal, person: actor.person)
         let outcome = Outcome(authentication.run())
         return (outcome, actor.person.met, actor.journal.events)

@@ -102,6 +102,22 @@ private enum DeviceFiles {
         #expect(device.runs("fprintd") && !device.runs("fprint") && !device.runs("fprintd2"))
     }
 
+    /// Catches a search of all processes where nobody has the reader, and one that is left out where somebody has.
+    @Test func theKernelSaysWhetherAProgramDrivesIt() throws {
+        let machine = try machine()
+        let device = DeviceHolders(root: Array(machine.root.utf8))
+        let other = ReaderPlace(bus: .usb, attachment: .fixed, path: Array("pci0000:00/0000:00:14.0/usb3/1.4".utf8))
+        for (interface, driver) in [("3-1.4:1.0", "usbhid"), ("3-1.4:1.1", "usbfs")] {
+            #expect(!device.isDriven(place))
+            let folder = "\(machine.root)/sys/devices/pci0000:00/0000:00:14.0/usb3/3-1/3-1.4/\(interface)"
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            #expect(!device.isDriven(place), "an interface without a driver")
+            try FileManager.default.createSymbolicLink(
+                atPath: folder + "/driver", withDestinationPath: "../../../../../../../bus/usb/drivers/\(driver)")
+        }
+        #expect(device.isDriven(place) && !device.isDriven(other) && !device.isDriven(.virtual))
+    }
+
     /// Catches a holder by the name of its file: whoever has a /dev of their own has files of any name in it; and one who is
     /// passed over because the device has another name where they live.
     @Test func namesProveNothing() throws {

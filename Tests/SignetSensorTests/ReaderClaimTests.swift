@@ -85,6 +85,24 @@ extension SensorTests {
             #expect(Self.refusal(in: claims) == nil)
         }
 
+        /// Catches a look at a claim that takes it, that makes files, or that does not see who has it.
+        @Test func aLookClaimsNothing() async throws {
+            let stage = try Stage()
+            let folder = stage.folder + "/claims"
+            #expect(ReaderClaim.refusal(of: Self.identity, in: Self.bytes(folder)) == nil)
+            #expect(!FileManager.default.fileExists(atPath: folder))
+            let claim = try ReaderClaim(Self.identity, in: Self.bytes(folder))
+            let me = String(decoding: ReaderHolder(process: getpid())?.words ?? [], as: UTF8.self)
+            try #require(!me.isEmpty)
+            await #expect(processExitsWith: .exitCode(77)) { [folder = folder as String, me = me as String] in
+                let refusal = ReaderClaim.refusal(of: ReaderClaimTests.identity, in: ReaderClaimTests.bytes(folder))
+                exit(refusal == .held(by: Array(me.utf8)) ? 77 : 1)
+            }
+            _ = consume claim
+            #expect(ReaderClaim.refusal(of: Self.identity, in: Self.bytes(folder)) == nil)
+            #expect(Self.refusal(in: folder) == nil)
+        }
+
         /// Catches a holder that is named though the reader that is busy now is another's, or none is.
         @Test func aHolderIsForgotten() throws {
             let stage = try Stage()

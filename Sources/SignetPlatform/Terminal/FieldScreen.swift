@@ -83,11 +83,14 @@ public struct FieldScreen: ~Copyable {
         write(view.hide(width: width) + keypad.hide(width: width))
     }
 
-    /// Takes the field off the screen and writes a sentence in its place, on a line of its own.
+    /// Takes the field off the screen and writes a sentence in its place, on lines of its own that break between words.
     mutating func say(_ sentence: String) {
         let width = device.width()
-        let line = PrintableText.cleaned(Array(sentence.utf8)) + [0x0D, 0x0A]
-        write(view.hide(width: width) + keypad.hide(width: width) + line)
+        var layout = FieldLayout(width: width)
+        layout.add(Array(sentence.utf8))
+        var bytes = view.hide(width: width) + keypad.hide(width: width)
+        for row in layout.rows { bytes += row.bytes + [0x0D, 0x0A] }
+        write(bytes)
     }
 
     mutating func write(_ bytes: [UInt8]) {

@@ -69,11 +69,12 @@ enum AdministratorLedger {
 
     /// Everything about one user; a store that cannot be opened becomes part of the answer.
     static func status(
-        of target: TargetUser, _ configuration: Configuration, readers: ReaderPresence
+        of target: TargetUser, _ configuration: Configuration, readers: ReaderPresence,
+        here: FingerSurroundings = FingerSurroundings()
     ) -> UserStatus {
         do throws(StoreError) {
             var ledger = try open(target, configuration)
-            return look(at: target, in: &ledger, configuration, readers: readers)
+            return look(at: target, in: &ledger, configuration, readers: readers, here: here)
         } catch {
             return UserStatus(
                 uid: target.uid, userName: target.name, record: .opening(error), readers: readers)
@@ -82,10 +83,11 @@ enum AdministratorLedger {
 
     /// Everything about the user whom the ledger is about.
     static func look(
-        at target: TargetUser, in ledger: inout Ledger, _ configuration: Configuration, readers: ReaderPresence
+        at target: TargetUser, in ledger: inout Ledger, _ configuration: Configuration, readers: ReaderPresence,
+        here: FingerSurroundings = FingerSurroundings()
     ) -> UserStatus {
         var status = ledger.status(
-            uid: target.uid, userName: target.name, fingersAllowed: configuration.finger, readers: readers)
+            uid: target.uid, userName: target.name, fingersAllowed: configuration.finger, readers: readers, here: here)
         status.source = configuration.enrollmentSource
         if status.record == .notSetUp,
             StoreInspection.hasHalfRecord(root: UserStore.standardRoot, uid: target.uid)

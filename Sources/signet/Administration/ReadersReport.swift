@@ -115,10 +115,8 @@ struct ReadersSurvey {
 
     /// Signet's own prompts by their claim, everybody else by their descriptors.
     static func holders(of reader: ReaderDescription) -> [String] {
-        do throws(ClaimRefusal) {
-            _ = try ReaderClaim(reader.identity, in: SensorClient.standardClaims)
-        } catch {
-            if case .held(let words) = error { return [words.map { Output.text($0) } ?? "another prompt"] }
+        if case .held(let words) = ReaderClaim.refusal(of: reader.identity, in: SensorClient.standardClaims) {
+            return [words.map { Output.text($0) } ?? "another prompt"]
         }
         return DeviceHolders().names(of: reader.place).map { Output.text($0) }
     }

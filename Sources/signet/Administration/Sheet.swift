@@ -6,10 +6,7 @@ enum Sheet {
     private static let narrow = 60
 
     /// The columns of standard output; 80 where it is no terminal.
-    static var width: Int {
-        let columns = isatty(STDOUT_FILENO) == 1 ? signet_terminal_width(STDOUT_FILENO) : 0
-        return columns > 0 ? max(Int(columns), 24) : 80
-    }
+    static var width: Int { Output.columns(of: STDOUT_FILENO).map { max($0, 16) } ?? 80 }
 
     /// One row of facts: "PIN", "set", "changed 2026-11-30".
     struct Row: Equatable {
@@ -60,6 +57,22 @@ enum Sheet {
         let below = Help.wrapped(String(rest), width: max(width - indent, 8))
         let space = String(repeating: " ", count: indent)
         return ([prefix + line] + below.map { space + $0 }).joined(separator: "\n") + "\n"
+    }
+
+    /// Text for a terminal of `width` columns: a line that is too long goes on below itself, broken between words.
+    ///
+    /// nil for `width` is no terminal, and changes nothing. What `remedy` left on one line stays there.
+    static func folded(_ text: String, width: Int?) -> String {
+        guard let width else { return text }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            let indent = line.prefix { $0 == " " }
+            let words = line.dropFirst(indent.count)
+            guard line.count > width, !words.hasPrefix("→ ") else { return String(line) }
+            let space = indent.count > width / 2 ? "  " : String(indent)
+            return Help.wrapped(String(words), width: max(width - space.count, 8)).map { space + $0 }
+                .joined(separator: "\n")
+        }
+        return lines.joined(separator: "\n")
     }
 
     /// What to do, behind an arrow: a command stays on one line whatever the width, for it is there to be copied.

@@ -94,6 +94,10 @@ struct StatusAnswer: Encodable, Equatable {
     struct Fingerprint: Encodable, Equatable {
         let on: Bool
         let reason: String?
+        /// Why none is asked for where whoever asks is, by the same names; absent where one is, or none is on.
+        let notAskedHere: String?
+        /// Who has the reader, where that is why.
+        let inUseBy: String?
         /// Who keeps the prints: "signet" or "fprintd".
         let keptBy: String
         let fingers: [FingerAnswer]
@@ -104,6 +108,8 @@ struct StatusAnswer: Encodable, Equatable {
         let enrolledAt: Int64
         let driver: String
         let device: String
+        /// The reader's name, or what people tell it by where it is not there.
+        let reader: String
         let onReader: Bool
     }
 
@@ -166,11 +172,13 @@ struct StatusAnswer: Encodable, Equatable {
         needs = StatusAnswer.needs(status, isOrphan: isOrphan)
         fingerprint = Fingerprint(
             on: status.isFingerOn, reason: status.fingerClosure?.code,
+            notAskedHere: status.closureHere?.code, inUseBy: status.readerHolder.map { Output.text($0) },
             keptBy: status.source.word,
             fingers: status.fingers.map { fact in
                 FingerAnswer(
                     finger: fact.finger.name, enrolledAt: fact.enrolledAt, driver: Output.text(fact.reader.driver),
-                    device: Output.text(fact.reader.device), onReader: fact.onReader)
+                    device: Output.text(fact.reader.device), reader: status.name(of: fact.reader),
+                    onReader: fact.onReader)
             })
         pin = StatusAnswer.pin(status.pin)
         lockout = status.lockout.map(LockoutAnswer.init)

@@ -50,9 +50,17 @@ enum StatusText {
     }
 
     private static func fingerprint(_ status: UserStatus) -> Sheet.Row {
-        var prints = status.fingers.map { "\($0.finger.name) (\(Output.day($0.enrolledAt)))" }.joined(separator: ", ")
+        var prints = status.fingers.map { fact in
+            let reader = status.hasSeveralReaders ? ", \(status.name(of: fact.reader))" : ""
+            return "\(fact.finger.name) (\(Output.day(fact.enrolledAt))\(reader))"
+        }.joined(separator: ", ")
         if status.source == .fprintd { prints += prints.isEmpty ? "kept by fprintd" : "; kept by fprintd" }
-        guard !status.isFingerOn else { return Sheet.Row(label: "Fingerprint", state: "on", details: prints) }
+        if status.isFingerOn {
+            guard let why = status.wordsHere else {
+                return Sheet.Row(label: "Fingerprint", state: "on", details: prints)
+            }
+            return Sheet.Row(label: "Fingerprint", state: "on,", details: "but not asked for here: \(why); \(prints)")
+        }
         guard let closure = status.fingerClosure else { return Sheet.Row(label: "Fingerprint", state: "off") }
         let details = prints.isEmpty ? closure.words : "\(closure.words); \(prints)"
         return Sheet.Row(label: "Fingerprint", state: "off", details: details)

@@ -29,8 +29,11 @@ struct StatusVerb {
     func one() throws(Failure) -> ExitCode {
         let target = try Machine.target(invocation)
         let configuration = Machine.configuration()
-        let status = AdministratorLedger.status(
-            of: target, configuration, readers: AdministratorLedger.readers(configuration))
+        let readers = AdministratorLedger.readers(configuration)
+        // An administrator's session says nothing of somebody else's.
+        let here = target.byAdministrator ? FingerSurroundings() : CallerFacts.ofThisCommand.surroundings
+        var status = AdministratorLedger.status(of: target, configuration, readers: readers, here: here)
+        if !target.byAdministrator { status.lookForHolders() }
         let isStandIn = StandInReader.isConfigured(configuration)
         let enclave = EnclaveReport.read(configuration)
         invocation.answer(

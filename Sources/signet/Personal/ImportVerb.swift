@@ -26,8 +26,9 @@ extension Command {
                 .stateDamaged, "none of fprintd's prints of \(target.text) can be used",
                 hint: "\(Output.text(problem.path)) \(problem.sentence)")
         }
-        if !invocation.json, !found.set.entries.isEmpty { Output.data(ImportAnswer.list(found.set, target)) }
         var task = try PersonalTask(invocation, asking: .user)
+        // Whoever is asked for the PIN sees what it approves, whatever becomes of the answer.
+        task.screen.shownPrints = (user: target.text, alsoToOutput: !invocation.json)
         let imported = try task.importPrints(found.set)
         let answer = ImportAnswer(imported, leftOut: found.problems.count, target)
         invocation.answer(answer, text: ImportAnswer.text(of: imported, target))
@@ -60,7 +61,37 @@ extension PersonalTask {
 
 /// What `import` answers.
 struct ImportAnswer: Encodable, Equatable {
+    /// A print that fprintd keeps.
+    struct Print: Encodable, Equatable {
+        let finger: String
+        /// Seconds since 1970.
+        let enrolledAt: Int64
+        let driver: String
+        let device: String
+        let onReader: Bool
+        /// "imported", "known", "name_taken", "other_reader" or "gone_from_reader".
+        let state: String
+
+        init(_ print: FoundPrint) {
+            finger = print.finger.name
+            enrolledAt = print.enrolledAt
+            driver = Output.text(print.reader.driver)
+            device = Output.text(print.reader.device)
+            onReader = print.onReader
+            state =
+                switch print.fate {
+                case .new: "imported"
+                case .known: "known"
+                case .nameTaken: "name_taken"
+                case .otherReader: "other_reader"
+                case .gone: "gone_from_reader"
+                }
+        }
+    }
+
     let user: String
+    /// All that were found, in their order.
+    let found: [Print]
     let imported: [String]
     /// Of the reader that the imported ones belong to; absent where there are none.
     let driver: String?
@@ -81,28 +112,28 @@ struct ImportAnswer: Encodable, Equatable {
 
     init(_ outcome: Imported, leftOut: Int, _ target: TargetUser) {
         user = target.text
+        found = outcome.found.map(Print.init)
         imported = outcome.fingers.map(\.name)
         driver = outcome.reader.map { Output.text($0.driver) }
         device = outcome.reader.map { Output.text($0.device) }
-        known = outcome.known
-        nameTaken = outcome.nameTaken.map(\.name)
-        otherReaders = outcome.otherReaders
-        goneFromReader = outcome.goneFromReader
+        known = outcome.count(.known)
+        nameTaken = outcome.fingers(.nameTaken).map(\.name)
+        otherReaders = outcome.count(.otherReader)
+        goneFromReader = outcome.count(.gone)
         self.leftOut = leftOut
         fingers = outcome.prints
         active = outcome.approved
     }
 
-    /// What was found: finger, day, reader.
-    static func list(_ found: borrowing EnrollmentSet, _ target: TargetUser) -> String {
-        var rows: [[String]] = []
-        for entry in found.entries {
-            let driver = Output.text(entry.reader.driver)
-            rows.append([
-                entry.finger.name, Output.day(entry.enrolledAt), entry.onReader ? "\(driver), in the reader" : driver,
-            ])
+    /// What was found: finger, day of enrollment, reader.
+    static func list(_ found: [FoundPrint], of user: String) -> String {
+        let readers = found.map(\.reader)
+        let rows = found.map { print in
+            var place = print.reader.label(among: readers)
+            if print.onReader { place += print.fate == .gone ? ", is no longer on the reader" : ", in the reader" }
+            return ["  " + print.finger.name, Output.day(print.enrolledAt), place]
         }
-        return "fprintd keeps these fingers of \(target.text):\n" + Output.table(rows.map { ["  " + $0[0]] + $0[1...] })
+        return "fprintd keeps these fingers of \(user):\n" + Output.table(rows)
     }
 
     static func text(of outcome: Imported, _ target: TargetUser) -> String {
@@ -113,15 +144,18 @@ struct ImportAnswer: Encodable, Equatable {
             let names = outcome.fingers.map(\.name).joined(separator: ", ")
             text += "Imported\(outcome.approved ? " and switched on" : ""): \(names).\n"
         }
-        if outcome.known > 0 { text += "\(counted(outcome.known)) here already.\n" }
-        for finger in outcome.nameTaken {
+        let known = outcome.count(.known)
+        if known > 0 { text += "\(counted(known)) here already.\n" }
+        for finger in outcome.fingers(.nameTaken) {
             text += "Another \(finger.name) is enrolled; delete it to import this one.\n"
         }
-        if outcome.goneFromReader > 0 { text += "\(counted(outcome.goneFromReader)) not in the reader any more.\n" }
-        if outcome.otherReaders > 0 {
-            text += "\(counted(outcome.otherReaders)) of another reader: run it again when that one is plugged in.\n"
+        // Those that were known to be gone the list has told.
+        for finger in outcome.goneMeanwhile { text += "The \(finger.name) is no longer on the reader.\n" }
+        let elsewhere = outcome.count(.otherReader)
+        if elsewhere > 0 {
+            text += "\(counted(elsewhere)) of another reader: run it again when that one is plugged in.\n"
         }
-        if !outcome.approved, !outcome.fingers.isEmpty || outcome.known > 0 {
+        if !outcome.approved, !outcome.fingers.isEmpty || known > 0 {
             text +=
                 target.byAdministrator
                 ? "They count after \(target.text) runs \"sudo signet activate\" with the PIN.\n"

@@ -29,6 +29,8 @@ struct ListAnswer: Encodable, Equatable {
         let enrolledAt: Int64
         /// Whether the set that it belongs to is approved.
         let active: Bool
+        /// What tells it from the user's other readers.
+        let reader: String
     }
 
     let user: String
@@ -39,14 +41,15 @@ struct ListAnswer: Encodable, Equatable {
         guard let state = try ledger.load() else { return [] }
         let set = try ledger.loadPrints()
         var active: [ReaderIdentity] = []
-        for reader in set.readers() where try ledger.review(state, set, on: reader, presence: nil) == nil {
+        let readers = set.readers()
+        for reader in readers where try ledger.review(state, set, on: reader, presence: nil) == nil {
             active.append(reader)
         }
         return set.entries.map { entry in
             Item(
                 finger: entry.finger.name, driver: Output.text(entry.reader.driver),
                 device: Output.text(entry.reader.device), onReader: entry.onReader, enrolledAt: entry.enrolledAt,
-                active: active.contains(entry.reader))
+                active: active.contains(entry.reader), reader: entry.reader.label(among: readers))
         }
     }
 
@@ -54,12 +57,9 @@ struct ListAnswer: Encodable, Equatable {
         if fingers.isEmpty { return "\(target.text) has no enrolled finger.\n" }
         return Output.table(
             fingers.map { finger in
-                // The device, too, where two readers of one driver are told apart by it.
-                let isAlone = !fingers.contains { $0.driver == finger.driver && $0.device != finger.device }
-                let reader = isAlone ? finger.driver : "\(finger.driver):\(finger.device)"
-                return [
+                [
                     finger.finger, Output.day(finger.enrolledAt), finger.active ? "on" : "off",
-                    finger.onReader ? "\(reader), in the reader" : reader,
+                    finger.onReader ? "\(finger.reader), in the reader" : finger.reader,
                 ]
             })
     }

@@ -208,8 +208,11 @@ extension Failure {
 
     /// The reader, where it is known who has it.
     static func readerInUse(by holder: String) -> Failure {
-        Failure(.busy, "the reader is in use by \(holder)", hint: "end that program, and try again")
+        Failure(.busy, inUse(by: holder), hint: "end that program, and try again")
     }
+
+    /// Who has the reader, as `verify`, `status` and all that open it say it.
+    static func inUse(by holder: String) -> String { "the reader is in use by \(holder)" }
 
     /// The reader.
     init(_ problem: ReaderProblem) {

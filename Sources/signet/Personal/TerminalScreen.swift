@@ -20,6 +20,8 @@ struct TerminalScreen: ManagementScreen, ~Copyable {
     private var bar: (done: Int, total: Int)?
     /// The command that goes on where the task ends after it has set the PIN; nil where nothing is left to do then.
     var next: String?
+    /// Whose prints are shown, and whether standard output gets them too, where it is not this terminal.
+    var shownPrints: (user: String, alsoToOutput: Bool)?
     /// Signals while prints are deleted: they act when this screen goes away.
     private var deletion = HeldSignals()
 
@@ -36,10 +38,23 @@ struct TerminalScreen: ManagementScreen, ~Copyable {
         self.exposure = exposure
     }
 
+    mutating func show(_ found: [FoundPrint]) {
+        guard let shownPrints else { return }
+        let text = ImportAnswer.list(found, of: shownPrints.user)
+        let hasTerminal =
+            switch terminal {
+            case .some: true
+            case .none: false
+            }
+        if hasTerminal { say(text) }
+        if shownPrints.alsoToOutput, !(hasTerminal && Output.isTerminal) { Output.data(text) }
+    }
+
     mutating func begin(_ finger: Finger, on reader: ReaderDescription) {
         if movesCursor { enrollment = AlternateScreen(path: path, .unheard) }
-        write("Reader    \(reader.nameAndPlace)\nFinger    \(finger.name)\n")
-        write(
+        write(Sheet.hanging("Reader    ", reader.nameAndPlace, width: width))
+        write(Sheet.hanging("Finger    ", finger.name, width: width))
+        say(
             reader.swipes
                 ? "Swipe your finger over the reader, again and again.\n\n"
                 : "Touch the reader, lift, and touch again, each time a little differently.\n\n")
@@ -48,27 +63,27 @@ struct TerminalScreen: ManagementScreen, ~Copyable {
     mutating func show(_ progress: EnrollmentProgress) {
         switch progress {
         case .stage(let done, let total):
-            guard draw(done, total, remark: "Good") else { return write("\(done) of \(total): good\n") }
+            guard draw(done, total, remark: "Good") else { return say("\(done) of \(total): good\n") }
             if done >= total { closeBar() }
         case .retry(let reason):
             if let bar, draw(bar.done, bar.total, remark: reason.sentence) { return }
             closeBar()
-            write(reason.sentence + "\n")
+            say(reason.sentence + "\n")
         }
     }
 
     mutating func askForTouch(_ purpose: TouchPurpose) {
         closeBar()
         switch purpose {
-        case .confirm: write("Touch once more to confirm.\n")
-        case .name: write("The reader knows this finger already. Touch once more to see by what name.\n")
-        case .activate: write("Touch the reader with an enrolled finger.\n")
+        case .confirm: say("Touch once more to confirm.\n")
+        case .name: say("The reader knows this finger already. Touch once more to see by what name.\n")
+        case .activate: say("Touch the reader with an enrolled finger.\n")
         }
     }
 
-    mutating func askAgain(_ reason: RetryReason) { write(reason.sentence + "\n") }
+    mutating func askAgain(_ reason: RetryReason) { say(reason.sentence + "\n") }
 
-    mutating func notRecognised() { write("Not recognised. Touch again.\n") }
+    mutating func notRecognised() { say("Not recognised. Touch again.\n") }
 
     mutating func beginDeleting() { _ = deletion.hold() }
 
@@ -76,9 +91,8 @@ struct TerminalScreen: ManagementScreen, ~Copyable {
         let stood = cover()
         var sentence = pinWasSet ? "The PIN is set; nothing else was changed." : "Nothing was changed."
         if pinWasSet, let next { sentence += " Go on with \"\(next)\"." }
-        sentence = RecoveryCodeText.wrapped(sentence, width) + "\n"
         // Where lines stand, the cursor may stand behind one, or behind the ^C that the terminal shows.
-        write(stood ? sentence : "\n" + sentence)
+        say((stood ? "" : "\n") + sentence + "\n")
     }
 
     mutating func show(recoveryCode: borrowing SecretBytes) {
@@ -138,6 +152,9 @@ struct TerminalScreen: ManagementScreen, ~Copyable {
         case .none: 80
         }
     }
+
+    /// Writes sentences, folded between words.
+    private func say(_ text: String) { write(Sheet.folded(text, width: width)) }
 
     private func write(_ text: String) { write(Array(text.utf8).span) }
 

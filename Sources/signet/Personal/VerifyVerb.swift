@@ -20,15 +20,16 @@ extension Command {
         if invocation.has(.pinOnly), invocation.has(.fingerOnly) {
             throw Failure(.usage, "either --pin or --finger, not both", hint: "see \"signet verify --help\"")
         }
-        let facts = CallerFacts.ofCommand(givenBy: Surroundings.ofThisProcess.invoker)
+        let facts = CallerFacts.ofThisCommand
+        var surroundings = facts.surroundings
+        if invocation.has(.pinOnly) { surroundings.closure = .switchedOff }
         let target = try Machine.target(invocation).asking(from: facts)
         let configuration = Machine.configuration()
         let person = try CommandConversation.onTerminal(with: target, configuration)
         let request = AuthenticationRequest(
             configuration: configuration, userExists: true, userName: target.name,
             pinAllowed: !invocation.has(.fingerOnly), terminal: true,
-            field: person.hasField,
-            fingerClosure: invocation.has(.pinOnly) ? .switchedOff : facts.placeClosure, lidClosed: facts.lidClosed)
+            field: person.hasField, surroundings: surroundings)
         var authentication = Authentication(
             request, ledger: try Machine.ledger(for: target, configuration), sensor: Machine.sensor(configuration),
             person: person)
@@ -81,6 +82,11 @@ struct VerifyAnswer: Encodable, Equatable {
             inUseBy = closure == .readerNotAvailable(.busy) ? holder.map { Output.text($0) } : nil
         }
     }
+}
+
+extension CallerFacts {
+    /// Of whoever gave this command.
+    static var ofThisCommand: CallerFacts { ofCommand(givenBy: Surroundings.ofThisProcess.invoker) }
 }
 
 extension Surroundings {

@@ -1,3 +1,5 @@
+import SignetEngine
+import SignetPolicy
 import Testing
 
 @testable import signet
@@ -48,6 +50,39 @@ struct SheetTests {
                   record: damaged
 
                 """)
+    }
+
+    // Would catch: a sentence that the terminal breaks in the middle of a word, a word or a line's end that is lost, and a
+    // command that is broken though it fits.
+    @Test(arguments: [20, 40, 80])
+    func `sentences are folded between words`(width: Int) {
+        let alice = TargetUser(uid: 1000, name: Array("alice".utf8), byAdministrator: false, caller: .person)
+        let closures: [FingerClosure] = [
+            .remote, .lidClosed, .anotherSeat, .biometryLockout(limit: 5), .notApproved, .readerNotTrusted(.moved),
+            .readerNotAvailable(.busy), .printsUnusable,
+        ]
+        var texts = closures.map { Notice.fingerPathClosed($0).text(Asked(user: alice.name)) }
+        texts += [ManagementRefusal.notEnrolled, .nothingToImport, .readersOfPrintsMissing, .activateFirst(.remote)].map
+        {
+            let failure = Failure($0, alice)
+            return "signet: \(failure.message)\nhint: \(failure.hint ?? "")\n"
+        }
+        texts.append("  left thumb   2026-11-30  elanmoc:0, is no longer on the reader\n\nnext\n")
+        for text in texts {
+            let folded = Sheet.folded(text, width: width)
+            for line in folded.split(separator: "\n") {
+                #expect(line.count <= width || !line.drop { $0 == " " }.contains(" "), "\(line)")
+            }
+            #expect(folded.split(whereSeparator: \.isWhitespace) == text.split(whereSeparator: \.isWhitespace))
+            #expect(folded.hasSuffix("\n") == text.hasSuffix("\n") && folded.contains("\n\n") == text.contains("\n\n"))
+            #expect(Sheet.folded(text, width: nil) == text, "nobody reads a pipe")
+            for command in ["\"sudo signet enroll\"", "\"sudo signet activate\""]
+            where text.contains(command) && command.count < width {
+                #expect(folded.contains(command), "\(folded)")
+            }
+        }
+        let command = "  → sudo signet enclave accept --user alice"
+        #expect(Sheet.folded(command, width: 20) == command, "it is there to be pasted")
     }
 
     // Would catch: waits that are told too short, so that people try too early.

@@ -47,6 +47,87 @@ struct StatusOutputTests {
                 """)
     }
 
+    // Would catch: a finger that stands there twice, and nobody can tell which of the two is meant.
+    @Test func `a finger on two readers is told with each`() {
+        func reader(_ driver: String, _ device: String, _ name: String) -> ReaderDescription {
+            ReaderDescription(
+                identity: ReaderIdentity(driver: Array(driver.utf8), device: Array(device.utf8)), place: .nowhere,
+                name: Array(name.utf8), stages: 5, swipes: false, identifies: true, storesPrints: false,
+                listsPrints: false)
+        }
+        func told(_ enrolled: [ReaderDescription], there: [ReaderDescription]) -> (text: String, json: String) {
+            var status = usable
+            status.fingers = enrolled.compactMap { reader in
+                Finger(number: 7).map {
+                    FingerFact(finger: $0, reader: reader.identity, onReader: false, enrolledAt: now)
+                }
+            }
+            status.readers = .present(there)
+            let page = StatusText.page(status, machine, now: now, width: 200)
+            let row = page.split(separator: "\n").first { $0.contains("Fingerprint") } ?? ""
+            return (
+                String(row.replacing(Output.day(now), with: "D")), Output.json(StatusAnswer(status, isStandIn: false))
+            )
+        }
+        let elan = reader("elanmoc", "0", "Elan MOC Sensors")
+        let upek = reader("upektc", "0", "UPEK Eikon")
+        let both = told([elan, upek], there: [elan, upek])
+        #expect(both.text.hasSuffix("right index (D, Elan MOC Sensors), right index (D, UPEK Eikon)"), "\(both.text)")
+        #expect(both.json.contains("\"reader\":\"UPEK Eikon\""), "\(both.json)")
+        // One that is not there is known by its driver alone.
+        let undocked = told([elan, upek], there: [elan])
+        #expect(undocked.text.hasSuffix("right index (D, Elan MOC Sensors), right index (D, upektc)"))
+        #expect(undocked.json.contains("\"reader\":\"upektc\""))
+        let second = reader("elanmoc", "1", "Elan MOC Sensors")
+        let twins = told([elan, second], there: [elan, second])
+        #expect(twins.text.contains("(D, Elan MOC Sensors (elanmoc:0)), right index (D, Elan MOC Sensors (elanmoc:1))"))
+        #expect(told([elan, second], there: []).text.hasSuffix("(D, elanmoc:0), right index (D, elanmoc:1)"))
+        #expect(told([elan], there: [elan]).text.hasSuffix("right index (D)"), "one reader needs no name")
+    }
+
+    // Would catch: "on" where this session is asked for no finger, without the reason, in either form.
+    @Test func `a finger that is not asked for here says why`() {
+        var status = usable
+        status.closureHere = .remote
+        let day = Output.day(now)
+        let page = StatusText.page(status, machine, now: now, width: 140)
+        #expect(
+            page.contains(
+                "  Fingerprint  on,    but not asked for here: the session is remote; right index (\(day)), left thumb"),
+            "\(page)")
+        let json = Output.json(StatusAnswer(status, isStandIn: false))
+        #expect(json.contains("\"not_asked_here\":\"remote\",\"on\":true") && !json.contains("in_use_by"), "\(json)")
+        #expect(!Output.json(StatusAnswer(usable, isStandIn: false)).contains("not_asked_here"))
+    }
+
+    // Would catch: a busy reader that is not told, one that is told though another one is free, or a look at readers that
+    // nobody would be asked at.
+    @Test func `a reader that somebody has is told with who has it`() {
+        var status = usable
+        status.readersToAsk = [reader, reader]
+        var free = status
+        var looks = 0
+        free.lookForHolders { _ in
+            looks += 1
+            return looks == 2 ? .free : .used(by: Array("fprintd".utf8))
+        }
+        #expect(free.closureHere == nil && free.wordsHere == nil && free.readerHolder == nil)
+        var busy = status
+        busy.lookForHolders { _ in .used(by: Array("sudo on pts/3".utf8)) }
+        #expect(busy.wordsHere == "the reader is in use by sudo on pts/3")
+        let json = Output.json(StatusAnswer(busy, isStandIn: false))
+        #expect(json.contains("\"in_use_by\":\"sudo on pts/3\",") && json.contains("\"reader_busy\""), "\(json)")
+        var nameless = status
+        nameless.lookForHolders { _ in .used(by: nil) }
+        #expect(nameless.wordsHere == "the reader is in use by another program")
+        status.closureHere = .lidClosed
+        status.lookForHolders { _ in
+            Issue.record("nobody is asked to touch, so nobody's reader is looked at")
+            return .free
+        }
+        #expect(status.wordsHere == "the lid is closed")
+    }
+
     // Would catch: a stand-in reader that is shown as if it were a real one.
     @Test func `a stand-in reader is named in each form`() {
         var machine = machine
@@ -148,7 +229,7 @@ struct StatusOutputTests {
         let expected = [
             "\"schema_version\":1", "\"user\":\"alice\"", "\"user_id\":1000", "\"record\":\"usable\"", "\"needs\":[]",
             "\"fingerprint\":{\"fingers\":[{\"device\":\"0\",\"driver\":\"elanmoc\",\"enrolled_at\":\(now),"
-                + "\"finger\":\"right index\",\"on_reader\":true}",
+                + "\"finger\":\"right index\",\"on_reader\":true,\"reader\":\"Elan match-on-chip\"}",
             "\"pin\":{\"changed_at\":\(now),\"is_set\":true,\"last_use\":\"never\",\"set_by_administrator\":false}",
             "\"lockout\":{\"closed_to\":[],\"finger_failures\":0,\"finger_limit\":5,\"finger_locked_out\":false,"
                 + "\"pin_failures\":0,\"pin_limit\":10,\"pin_state\":\"open\",\"wait_seconds\":0}",

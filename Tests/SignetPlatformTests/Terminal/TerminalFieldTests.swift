@@ -202,6 +202,16 @@ import Testing
         terminal.expectScreen(["The reader is in use by sudo on pts/3."])
     }
 
+    /// Catches a sentence above the field that a small terminal breaks in the middle of a word.
+    @Test func aSentenceFits() throws {
+        let terminal = FieldTerminal(width: 20)
+        var field = try opened(terminal)
+        field.say("The reader is in use by sudo on pts/3.")
+        terminal.expect(["The reader is in", "use by sudo on", "pts/3.", "PIN:"], &field)
+        terminal.type("4\r")
+        #expect(answer(&field) == .success("4"))
+    }
+
     /// Catches a field that stands open for ever.
     @Test func theDeadline() throws {
         let terminal = FieldTerminal()

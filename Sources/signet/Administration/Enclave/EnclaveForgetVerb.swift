@@ -36,7 +36,7 @@ extension Command {
         }
         let labels = owners.map { TargetUser($0).label }
         guard invocation.has(.yes) else {
-            if !invocation.json { Output.data(ForgetText.before(labels)) }
+            if !invocation.json { Output.page(ForgetText.before(labels)) }
             throw Failure(.no, "this would delete the store", hint: "to do it, add --yes")
         }
         do throws(StoreError) { _ = try EnclaveAdministration.forget() } catch {

@@ -38,7 +38,7 @@ extension Command {
         }
         var setsLockout = false
         if invocation.has(.setLockoutAuth) {
-            if made.kind == .tpm, !invocation.json { Output.data(EnclaveSetupText.made(made, nil)) }
+            if made.kind == .tpm, !invocation.json { Output.page(EnclaveSetupText.made(made, nil)) }
             try guardReset(configuration, invocation)
             setsLockout = true
         }
