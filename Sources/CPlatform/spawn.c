@@ -1,4 +1,6 @@
 #define _GNU_SOURCE
+#include "credentials.h"
+
 #include "cplatform_files.h"
 #include "cplatform_helper.h"
 
@@ -106,31 +108,12 @@ static int set_descriptors(int socket, int announcement) {
     return dup2(0, 1) == 1 && dup2(0, 2) == 2 ? 0 : -1;
 }
 
-// The 16-bit calls of old 32-bit ports cannot name every user.
-#ifdef SYS_setresuid32
-#define SET_GROUPS SYS_setgroups32
-#define SET_GROUP SYS_setresgid32
-#define SET_USER SYS_setresuid32
-#else
-#define SET_GROUPS SYS_setgroups
-#define SET_GROUP SYS_setresgid
-#define SET_USER SYS_setresuid
-#endif
-
-/// Makes root the real user and group too, by the bare system calls: glibc's functions signal all threads that it knows
-/// of (nptl(7)) and would wait here for ever for those that only the parent has.
-static int become_root(void) {
-    if (syscall(SET_GROUPS, (size_t)0, NULL) != 0) return -1;
-    if (syscall(SET_GROUP, (gid_t)0, (gid_t)0, (gid_t)0) != 0) return -1;
-    return syscall(SET_USER, (uid_t)0, (uid_t)0, (uid_t)0) == 0 ? 0 : -1;
-}
-
 /// Becomes the helper, or ends.
 _Noreturn static void become(const char *path, const char *const *arguments, int socket, int announcement) {
     // BIND_NOW: libraries find their functions now (ld.so(8)), while a person reads the prompt, and not after the touch.
     static const char *const environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", "LD_BIND_NOW=1", NULL};
     // Groups go first.
-    if (geteuid() == 0 && become_root() != 0) _exit(127);
+    if (geteuid() == 0 && signet_become_root() != 0) _exit(127);
     // A session of its own: Ctrl-C and Ctrl-Z of the terminal do not reach it.
     (void)setsid();
     umask(077);
@@ -231,26 +214,6 @@ static pid_t start_apart(struct helper helper, int *pidfd) {
     return child == 0 && has_started ? -ECANCELED : child;
 }
 
-/// Under sudo and su the real user is the caller, who could signal what is started before it is root's alone: stop a copy of
-/// our locks, or kill the process in between. So we are root's alone meanwhile, this thread only and by the bare system call;
-/// effective and saved user stay, and with them what may be dumped. Answers the real user to be put back, 0 for none.
-///
-/// To leave takes no capability, for root is the effective user; to return takes CAP_SETUID, which a container or a unit
-/// may have taken out of the bounding set (capabilities(7)). There all stays as it is, and the caller's user may reach what
-/// is started until it is root's alone.
-static uid_t leave_real_user(void) {
-    uid_t real = getuid();
-    if (geteuid() != 0 || real == 0 || !signet_may_set_user()) return 0;
-    // Changes nothing, and fails where this namespace has no number for the user (user_namespaces(7)).
-    if (syscall(SET_USER, real, (uid_t)-1, (uid_t)-1) != 0) return 0;
-    return syscall(SET_USER, (uid_t)0, (uid_t)-1, (uid_t)-1) == 0 ? real : 0;
-}
-
-static void return_to_real_user(uid_t real) {
-    // A program that went on with root for its real user would let pam_rootok(8) open every door.
-    if (real != 0 && syscall(SET_USER, real, (uid_t)-1, (uid_t)-1) != 0) abort();
-}
-
 pid_t signet_start_helper(const char *path, const char *const *arguments, int socket, int *pidfd) {
     *pidfd = -1;
     // All signals wait while there are several of us, so that no handler of the caller ever runs in a child.
@@ -258,7 +221,7 @@ pid_t signet_start_helper(const char *path, const char *const *arguments, int so
     (void)sigfillset(&all);
     int failure = pthread_sigmask(SIG_SETMASK, &all, &old);
     if (failure != 0) return -failure;
-    uid_t real = leave_real_user();
+    uid_t real = signet_leave_real_user();
     pid_t child = start_apart((struct helper){path, arguments, socket, -1, NULL}, pidfd);
     if (child == 0) {
         // _Fork and not fork: handlers of pthread_atfork belong to the caller.
@@ -267,7 +230,7 @@ pid_t signet_start_helper(const char *path, const char *const *arguments, int so
         if (child < 0) child = -errno;
         if (child > 0) *pidfd = signet_pidfd_open(child);
     }
-    return_to_real_user(real);
+    signet_return_to_real_user(real);
     (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
     return child;
 }
