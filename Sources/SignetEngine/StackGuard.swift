@@ -12,14 +12,17 @@ package enum StackGuardFault: Error, Equatable, Sendable {
     case wouldNotHold(StackFinding)
 }
 
-/// Puts Signet's line in the password line's place in a service file, and keeps every other module.
+/// Puts Signet's lines in the password lines' place in a service file, and keeps every other module.
 ///
 /// Debian's files take their authentication lines from `common-auth`, which carries the password line, its fallback and what other packages
 /// added. So the include is replaced by the lines it stands for, less the password's own: the password modules, the
 /// `requisite pam_deny.so` that is reached when they fail, and the `required pam_permit.so` that a jump from them reaches.
 package struct StackGuard {
-    /// The line itself, design rule 6.
-    package static let line = "auth\t[success=ok default=die]\tpam_signet.so\n"
+    /// What stands in the password's place: Signet's line, and what its yes passes over and lands on.
+    ///
+    /// Whoever deletes Signet's line alone leaves `pam_deny`, which refuses, and not modules that ask nobody and succeed.
+    package static let block =
+        "auth\t[success=1 default=die]\tpam_signet.so\nauth\trequisite\tpam_deny.so\nauth\trequired\tpam_permit.so\n"
 
     /// How the comment begins that says which include stood where its lines now stand; the name and a quotation mark follow.
     package static let mark = "# In place of \"include "
@@ -149,7 +152,7 @@ package struct StackGuard {
                 throw .lineInTheWay(file: pieces[entry.piece].file, line: pieces[entry.piece].line)
             }
         }
-        pieces[calls[first].piece].text = Array(StackGuard.line.utf8)
+        pieces[calls[first].piece].text = Array(StackGuard.block.utf8)
         pieces[calls[first].piece].isDropped = false
     }
 

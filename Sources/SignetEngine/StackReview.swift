@@ -52,6 +52,13 @@ package struct StackReview: Sendable {
         return StackReview(service: service, stack: stack).openDoor != nil
     }
 
+    /// Whether every proof is refused, as where Signet's line alone was taken out of its block; true where the stack is not understood, which
+    /// libpam refuses. Root, and members of a trusted group, need no proof and may still get in.
+    package static func refusesEveryProof(_ service: [UInt8], read: ([UInt8]) -> [UInt8]?) -> Bool {
+        guard let stack = try? AuthenticationStack(service: service, read: read) else { return true }
+        return StackReview(service: service, stack: stack).refusesEveryProof
+    }
+
     private init(service: [UInt8], stack: AuthenticationStack) {
         self.service = service
         self.stack = stack
@@ -70,6 +77,19 @@ package struct StackReview: Sendable {
         for (place, module) in stack.modules.enumerated() where module.kind == .signet {
             lookAtLine(module, at: place)
         }
+        lookWithoutLine(at: signet)
+    }
+
+    /// What stays where somebody deletes Signet's lines and nothing else.
+    private mutating func lookWithoutLine(at signet: Int) {
+        if findings.contains(where: { $0.severity == .failure }) { return }
+        let rest = AuthenticationStack(modules: stack.modules.filter { $0.kind != .signet })
+        guard StackReview(service: service, stack: rest).openDoor != nil else { return }
+        add(.note, .opensWithoutTheLine, at: signet)
+    }
+
+    private var refusesEveryProof: Bool {
+        walk(signet: [.success]) { $0.kind != .root && $0.kind != .membership }.success == nil
     }
 
     /// A way in for somebody who has no proof and meets no condition that would end the stack; nil: there is none.
@@ -89,6 +109,10 @@ package struct StackReview: Sendable {
     private mutating func lookAtOpenDoor() {
         if let way = openDoor {
             add(.failure, .everybodyGetsIn(module: lastName(of: way)), at: lastPlace(of: way))
+            return
+        }
+        if refusesEveryProof, let place = stack.modules.firstIndex(where: { $0.kind == .deny }) {
+            add(.warning, .nobodyGetsIn(module: Array(stack.modules[place].call.name)), at: place)
             return
         }
         findings.append(StackFinding(severity: .warning, matter: .notGuarded, file: service, line: 0))
