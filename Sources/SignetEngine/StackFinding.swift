@@ -56,10 +56,20 @@ package struct StackFinding: Equatable, Sendable {
 
     package let severity: Severity
     package let matter: Matter
+    package let service: [UInt8]
     /// Where it stands; an empty name where no one place does.
     package let file: [UInt8]
     /// From 1; 0 where no one line does.
     package let line: Int
+    package internal(set) var step = StackRemedy.words
+
+    package init(severity: Severity, matter: Matter, service: [UInt8], file: [UInt8], line: Int) {
+        self.severity = severity
+        self.matter = matter
+        self.service = service
+        self.file = file
+        self.line = line
+    }
 
     /// One sentence for a person.
     package var sentence: String {
@@ -103,37 +113,6 @@ package struct StackFinding: Equatable, Sendable {
         case .modulePath(let path): "Signet is loaded by a path, \(StackFinding.text(path))"
         case .partnerNotGuarded(let partner):
             "\(StackFinding.text(partner)) is not guarded, and the same program uses it"
-        }
-    }
-
-    /// What to do about it.
-    package var remedy: String {
-        switch matter {
-        case .unreadable: "mend the file; \"man 5 pam.conf\" has the form of a line"
-        case .notGuarded: "run scripts/install with --service, or leave it as it is"
-        case .everybodyGetsIn:
-            "put a line that asks for a proof back: \"@include common-auth\", or the copy in /var/backups/signet"
-        case .nobodyGetsIn:
-            "nothing, where that is meant; where Signet's line was deleted, put \"@include common-auth\" in the place of the lines with pam_deny.so and pam_permit.so"
-        case .conditionGrants: "nothing, where that is meant"
-        case .grantsWithoutProof(_, .afterRefusal(let code)), .systemPasswordGrants(_, .afterRefusal(let code)),
-            .otherProofGrants(_, .afterRefusal(let code)), .unknownModuleGrants(_, .afterRefusal(let code)):
-            "write [success=ok default=die] before pam_signet.so: now \(code.name) passes"
-        case .grantsWithoutProof, .systemPasswordGrants, .otherProofGrants, .unknownModuleGrants, .groupGrants:
-            "put Signet's line in that line's place"
-        case .rootGrants(let isRisk): isRisk ? "take pam_rootok out of this service" : "nothing, where that is meant"
-        case .signetNotReached: "look at the jumps and at \"sufficient\" before Signet's line"
-        case .signetCannotGrant, .systemPasswordNeededToo, .passwordStillAsked:
-            "take the password's lines out; Signet's line stands in their place"
-        case .otherProofNeededToo: "nothing, where two proofs are meant"
-        case .modulesSkipped: "write [success=ok default=die] before pam_signet.so"
-        case .failuresCountedElsewhere: "take the line with \"authfail\" out; Signet counts for itself"
-        case .opensWithoutTheLine:
-            "write [success=1 default=die] before pam_signet.so, and below it the lines \"auth requisite pam_deny.so\" and \"auth required pam_permit.so\""
-        case .copyIsOld: "add its line after Signet's, if it is wanted here"
-        case .unknownArgument: "known are conf=PATH, debug, finger=no, pin=no, prompt=conversation and prompt=auto"
-        case .modulePath: "write pam_signet.so alone, so that libpam looks in its own folder"
-        case .partnerNotGuarded(let partner): "run scripts/install with --service \(StackFinding.text(partner))"
         }
     }
 
