@@ -64,8 +64,9 @@ package struct StackReview: Sendable {
         return StackReview(service: service, stack: stack).openDoor != nil
     }
 
-    /// Whether every proof is refused, as where Signet's line alone was taken out of its block; true where the stack is not understood, which
-    /// libpam refuses. Root, and members of a trusted group, need no proof and may still get in.
+    /// Whether every proof is refused, as where Signet's line alone was taken out of its block.
+    ///
+    /// True where the stack is not understood, which libpam refuses. Root, and members of a trusted group, may still get in.
     package static func refusesEveryProof(_ service: [UInt8], read: ([UInt8]) -> [UInt8]?) -> Bool {
         guard let stack = try? AuthenticationStack(service: service, read: read) else { return true }
         return StackReview(service: service, stack: stack).refusesEveryProof

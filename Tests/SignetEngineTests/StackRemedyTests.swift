@@ -105,6 +105,11 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         try Data(acted(Self.commonAuth, folder).utf8).write(to: folder.appendingPathComponent("common"))
         try Data("auth required pam_deny.so\n".utf8).write(to: folder.appendingPathComponent("other"))
+        // What is open before must be seen to be open, else the refusals below say nothing.
+        let opens =
+            text.hasSuffix("pam_permit.so\n") && !text.contains("die]") && !text.contains("required pam_signet.so")
+        try Data(acted(text, folder).utf8).write(to: folder.appendingPathComponent("s"))
+        #expect(try StackAgainstLibpamTests.libpamGrants(in: folder) == opens, "\(text)")
         for (text, told) in followed(text).dropFirst() {
             try Data(acted(text, folder).utf8).write(to: folder.appendingPathComponent("s"))
             #expect(try !StackAgainstLibpamTests.libpamGrants(in: folder), "\(told)\n\(text)")
