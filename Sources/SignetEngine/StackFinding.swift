@@ -23,6 +23,8 @@ package struct StackFinding: Equatable, Sendable {
         case notGuarded
         /// Signet is not asked, and neither is anything else.
         case everybodyGetsIn(module: [UInt8])
+        /// Signet is not asked, and no proof helps: its line was deleted, or the service is closed.
+        case nobodyGetsIn(module: [UInt8])
         /// Signet is not asked, and who meets a module's condition needs no proof.
         case conditionGrants(module: [UInt8])
         /// Anyone succeeds; the module named is the one that made it so.
@@ -42,6 +44,8 @@ package struct StackFinding: Equatable, Sendable {
         /// Success ends the stack before these modules.
         case modulesSkipped(first: [UInt8])
         case failuresCountedElsewhere
+        /// Who deletes Signet's line and nothing else leaves a stack that asks nobody.
+        case opensWithoutTheLine
         /// A file whose lines were copied here has got another module since.
         case copyIsOld(include: [UInt8], module: [UInt8])
         case unknownArgument([UInt8])
@@ -52,10 +56,20 @@ package struct StackFinding: Equatable, Sendable {
 
     package let severity: Severity
     package let matter: Matter
+    package let service: [UInt8]
     /// Where it stands; an empty name where no one place does.
     package let file: [UInt8]
     /// From 1; 0 where no one line does.
     package let line: Int
+    package internal(set) var step = StackRemedy.words
+
+    package init(severity: Severity, matter: Matter, service: [UInt8], file: [UInt8], line: Int) {
+        self.severity = severity
+        self.matter = matter
+        self.service = service
+        self.file = file
+        self.line = line
+    }
 
     /// One sentence for a person.
     package var sentence: String {
@@ -64,6 +78,7 @@ package struct StackFinding: Equatable, Sendable {
         case .notGuarded: "Signet is not asked"
         case .everybodyGetsIn(let module):
             "everybody gets in without any proof: \(StackFinding.text(module)) is enough"
+        case .nobodyGetsIn(let module): "nobody gets in: \(StackFinding.text(module)) refuses every proof"
         case .conditionGrants(let module):
             "whoever meets the condition of \(StackFinding.text(module)) gets in without any proof"
         case .grantsWithoutProof(let module, let way):
@@ -91,39 +106,13 @@ package struct StackFinding: Equatable, Sendable {
             "\(StackFinding.text(module)) still asks for the system password, though it decides nothing"
         case .modulesSkipped(let first): "Signet's yes ends the stack, so \(StackFinding.text(first)) is never run"
         case .failuresCountedElsewhere: "pam_faillock counts Signet's refusals against the system password"
+        case .opensWithoutTheLine: "if Signet's line is ever deleted alone, everybody gets in without any proof"
         case .copyIsOld(let include, let module):
             "\(StackFinding.text(include)) now has \(StackFinding.text(module)), which this service does not run"
         case .unknownArgument(let argument): "Signet has no argument \"\(StackFinding.text(argument))\""
         case .modulePath(let path): "Signet is loaded by a path, \(StackFinding.text(path))"
         case .partnerNotGuarded(let partner):
             "\(StackFinding.text(partner)) is not guarded, and the same program uses it"
-        }
-    }
-
-    /// What to do about it.
-    package var remedy: String {
-        switch matter {
-        case .unreadable: "mend the file; \"man 5 pam.conf\" has the form of a line"
-        case .notGuarded: "run scripts/install with --service, or leave it as it is"
-        case .everybodyGetsIn:
-            "put a line that asks for a proof back: \"@include common-auth\", or the copy in /var/backups/signet"
-        case .conditionGrants: "nothing, where that is meant"
-        case .grantsWithoutProof(_, .afterRefusal(let code)), .systemPasswordGrants(_, .afterRefusal(let code)),
-            .otherProofGrants(_, .afterRefusal(let code)), .unknownModuleGrants(_, .afterRefusal(let code)):
-            "write [success=ok default=die] before pam_signet.so: now \(code.name) passes"
-        case .grantsWithoutProof, .systemPasswordGrants, .otherProofGrants, .unknownModuleGrants, .groupGrants:
-            "put Signet's line in that line's place"
-        case .rootGrants(let isRisk): isRisk ? "take pam_rootok out of this service" : "nothing, where that is meant"
-        case .signetNotReached: "look at the jumps and at \"sufficient\" before Signet's line"
-        case .signetCannotGrant, .systemPasswordNeededToo, .passwordStillAsked:
-            "take the password's lines out; Signet's line stands in their place"
-        case .otherProofNeededToo: "nothing, where two proofs are meant"
-        case .modulesSkipped: "write [success=ok default=die] before pam_signet.so"
-        case .failuresCountedElsewhere: "take the line with \"authfail\" out; Signet counts for itself"
-        case .copyIsOld: "add its line after Signet's, if it is wanted here"
-        case .unknownArgument: "known are conf=PATH, debug, finger=no, pin=no, prompt=conversation and prompt=auto"
-        case .modulePath: "write pam_signet.so alone, so that libpam looks in its own folder"
-        case .partnerNotGuarded(let partner): "run scripts/install with --service \(StackFinding.text(partner))"
         }
     }
 

@@ -12,14 +12,18 @@ package enum StackGuardFault: Error, Equatable, Sendable {
     case wouldNotHold(StackFinding)
 }
 
-/// Puts Signet's line in the password line's place in a service file, and keeps every other module.
+/// Puts Signet's lines in the password lines' place in a service file, and keeps every other module.
 ///
 /// Debian's files take their authentication lines from `common-auth`, which carries the password line, its fallback and what other packages
 /// added. So the include is replaced by the lines it stands for, less the password's own: the password modules, the
 /// `requisite pam_deny.so` that is reached when they fail, and the `required pam_permit.so` that a jump from them reaches.
 package struct StackGuard {
-    /// The line itself, design rule 6.
-    package static let line = "auth\t[success=ok default=die]\tpam_signet.so\n"
+    /// What stands in the password's place: Signet's line, and what its yes passes over and lands on.
+    ///
+    /// Whoever deletes Signet's line alone leaves `pam_deny`, which refuses, and not modules that ask nobody and succeed.
+    package static let block = "\(blockStart)\n\(blockEnd)"
+    private static let blockStart = "auth\t[success=1 default=die]\tpam_signet.so"
+    private static let blockEnd = "auth\trequisite\tpam_deny.so\nauth\trequired\tpam_permit.so\n"
 
     /// How the comment begins that says which include stood where its lines now stand; the name and a quotation mark follow.
     package static let mark = "# In place of \"include "
@@ -35,33 +39,46 @@ package struct StackGuard {
 
     private var pieces: [Piece] = []
 
-    /// The file with Signet in it; the same bytes where it, or a file that it includes, has Signet already.
+    /// The file with Signet in the password's place; the same bytes where it, or a file that it includes, has Signet there already.
+    ///
+    /// Where Signet's line stands, and the password is asked for all the same or lets somebody in, the lines are written anew.
     package static func guarded(
         _ service: [UInt8], read: ([UInt8]) -> [UInt8]?
     ) throws(StackGuardFault) -> [UInt8] {
         guard let original = read(service) else { throw .noFile }
         let stack: AuthenticationStack
         do { stack = try AuthenticationStack(service: service, read: read) } catch { throw .stack(error) }
-        if stack.firstSignet == nil {
-            var work = StackGuard()
-            try work.collect(original, of: service, read: read)
-            try work.replacePassword()
-            let result = Array(work.pieces.filter { !$0.isDropped }.map { $0.text }.joined())
-            try check(service, result, read: read)
-            return result
-        }
-        try check(service, original, read: read)
+        guard stack.firstSignet != nil else { return try rewritten(original, of: service, read: read) }
+        let amiss = StackReview.findingsAlone(for: service, read: read).first { isAmiss($0) }
+        guard let amiss else { return original }
+        if let result = try? rewritten(original, of: service, read: read) { return result }
+        if amiss.severity == .failure { throw .wouldNotHold(amiss) }
         return original
     }
 
-    /// The result is held to the same review as any file; only its partner may still be to come.
-    private static func check(
-        _ service: [UInt8], _ result: [UInt8], read: ([UInt8]) -> [UInt8]?
-    ) throws(StackGuardFault) {
-        let findings = StackReview.findings(for: service) { $0 == service ? result : read($0) }
-        for finding in findings where finding.severity == .failure {
-            if case .partnerNotGuarded = finding.matter { continue }
-            throw .wouldNotHold(finding)
+    private static func rewritten(
+        _ original: [UInt8], of service: [UInt8], read: ([UInt8]) -> [UInt8]?
+    ) throws(StackGuardFault) -> [UInt8] {
+        var work = StackGuard()
+        try work.collect(original, of: service, read: read)
+        try work.replacePassword()
+        let result = Array(work.pieces.filter { !$0.isDropped }.map { $0.text }.joined())
+        let findings = StackReview.findingsAlone(for: service) { $0 == service ? result : read($0) }
+        if let finding = findings.first(where: { isFailure($0) }) { throw .wouldNotHold(finding) }
+        return result
+    }
+
+    /// Only the partner may still be to come.
+    private static func isFailure(_ finding: StackFinding) -> Bool {
+        if case .partnerNotGuarded = finding.matter { return false }
+        return finding.severity == .failure
+    }
+
+    /// Whether the lines do not do what those would that are written here.
+    private static func isAmiss(_ finding: StackFinding) -> Bool {
+        switch finding.matter {
+        case .systemPasswordNeededToo, .passwordStillAsked: true
+        default: isFailure(finding)
         }
     }
 
@@ -79,7 +96,7 @@ package struct StackGuard {
             case .include(.auth, let name), .includeAll(let name):
                 let inner: AuthenticationStack
                 do { inner = try AuthenticationStack(included: name, read: read) } catch { throw .stack(error) }
-                guard inner.modules.contains(where: { $0.kind == .password }) else {
+                guard inner.modules.contains(where: { $0.kind == .password || $0.kind == .signet }) else {
                     pieces.append(kept)
                     continue
                 }
@@ -91,7 +108,7 @@ package struct StackGuard {
                 let inner: AuthenticationStack
                 do { inner = try AuthenticationStack(included: name, read: read) } catch { throw .stack(error) }
                 // Jumps and "done" mean something else outside of the substack.
-                guard !inner.modules.contains(where: { $0.kind == .password }) else {
+                guard !inner.modules.contains(where: { $0.kind == .password || $0.kind == .signet }) else {
                     throw .lineInTheWay(file: service, line: statement.line)
                 }
                 pieces.append(kept)
@@ -124,10 +141,14 @@ package struct StackGuard {
     }
 
     private mutating func replacePassword() throws(StackGuardFault) {
-        var calls: [(piece: Int, call: PAMModuleLine, kind: StackModuleKind)] = []
+        /// An authentication module, and its place among all of them, which is what jumps count.
+        typealias Entry = (piece: Int, place: Int, call: PAMModuleLine, kind: StackModuleKind)
+        var all: [Entry] = []
         for (index, piece) in pieces.enumerated() {
-            if let call = piece.call { calls.append((index, call, StackModuleKind(call))) }
+            if let call = piece.call { all.append((index, all.count, call, StackModuleKind(call))) }
         }
+        let arguments = try dropSignet(all.filter { $0.kind == .signet }.map { $0.piece })
+        let calls = all.filter { $0.kind != .signet }
         guard var first = calls.firstIndex(where: { $0.kind == .password }),
             let last = calls.lastIndex(where: { $0.kind == .password })
         else { throw .noPasswordLine }
@@ -140,17 +161,35 @@ package struct StackGuard {
         if end < calls.count, calls[end].kind == .deny { end += 1 }
         if end < calls.count, calls[end].kind == .permit { end += 1 }
 
-        for (index, entry) in calls.enumerated() {
+        for entry in calls[first..<end] where !StackGuard.keeps(entry.call) { pieces[entry.piece].isDropped = true }
+        pieces[calls[first].piece].isDropped = true
+        for entry in all where !pieces[entry.piece].isDropped {
             let jump = entry.call.control.longestJump
-            let isInBlock = index >= first && index < end
-            if isInBlock, !StackGuard.keeps(entry.call) {
-                pieces[entry.piece].isDropped = true
-            } else if (isInBlock && jump > 0) || (index < first && index + jump >= first) {
+            let isInBlock = entry.place >= calls[first].place && entry.place <= calls[end - 1].place
+            let passesOver = all.contains {
+                $0.place > entry.place && $0.place <= entry.place + jump && pieces[$0.piece].isDropped
+            }
+            if passesOver || (isInBlock && jump > 0) {
                 throw .lineInTheWay(file: pieces[entry.piece].file, line: pieces[entry.piece].line)
             }
         }
-        pieces[calls[first].piece].text = Array(StackGuard.line.utf8)
+        pieces[calls[first].piece].text =
+            Array(StackGuard.blockStart.utf8) + StackGuard.text(of: arguments) + Array("\n\(StackGuard.blockEnd)".utf8)
         pieces[calls[first].piece].isDropped = false
+    }
+
+    /// Takes Signet's lines out, which will stand in the password's place; their arguments, where all have the same.
+    private mutating func dropSignet(_ places: [Int]) throws(StackGuardFault) -> [[UInt8]] {
+        var arguments: [[UInt8]]?
+        for place in places {
+            guard let call = pieces[place].call else { continue }
+            if let arguments, arguments != call.arguments {
+                throw .lineInTheWay(file: pieces[place].file, line: pieces[place].line)
+            }
+            arguments = call.arguments
+            pieces[place].isDropped = true
+        }
+        return arguments ?? []
     }
 
     /// Kinds that belong to the password block and go with it.
@@ -187,7 +226,13 @@ package struct StackGuard {
         text += call.controlText
         text += Array("\t".utf8)
         text += call.module
-        for argument in call.arguments {
+        return text + StackGuard.text(of: call.arguments) + [0x0A]
+    }
+
+    /// A module's arguments, each with a blank before it.
+    private static func text(of arguments: [[UInt8]]) -> [UInt8] {
+        var text: [UInt8] = []
+        for argument in arguments {
             text.append(0x20)
             let needsBrackets = argument.isEmpty || argument.contains(0x20) || argument.contains(0x09)
             if needsBrackets { text.append(UInt8(ascii: "[")) }
@@ -197,7 +242,6 @@ package struct StackGuard {
             }
             if needsBrackets { text.append(UInt8(ascii: "]")) }
         }
-        text.append(0x0A)
         return text
     }
 }

@@ -15,11 +15,23 @@ package struct StackReview: Sendable {
         .moduleUnknown,
     ]
 
-    /// All that is to be said about one service; `read` gives a service file's bytes by its name.
+    /// All that is to be said about one service, and what to do about it; `read` gives a service file's bytes by its name.
     package static func findings(for service: [UInt8], read: ([UInt8]) -> [UInt8]?) -> [StackFinding] {
+        var findings = findingsAlone(for: service, read: read)
+        guard let stack = try? AuthenticationStack(service: service, read: read) else { return findings }
+        let anew = try? StackGuard.guarded(service, read: read)
+        let advice = StackAdvice(service: service, stack: stack, canGuard: anew != nil && anew != read(service))
+        for index in findings.indices { findings[index].step = advice.remedy(for: findings[index]) }
+        return findings
+    }
+
+    /// The findings, without having looked for steps that would mend them.
+    static func findingsAlone(for service: [UInt8], read: ([UInt8]) -> [UInt8]?) -> [StackFinding] {
         let stack: AuthenticationStack
         do { stack = try AuthenticationStack(service: service, read: read) } catch {
-            return [StackFinding(severity: .failure, matter: .unreadable(error), file: service, line: 0)]
+            return [
+                StackFinding(severity: .failure, matter: .unreadable(error), service: service, file: service, line: 0)
+            ]
         }
         var review = StackReview(service: service, stack: stack)
         guard let signet = stack.firstSignet else {
@@ -52,7 +64,15 @@ package struct StackReview: Sendable {
         return StackReview(service: service, stack: stack).openDoor != nil
     }
 
-    private init(service: [UInt8], stack: AuthenticationStack) {
+    /// Whether every proof is refused, as where Signet's line alone was taken out of its block.
+    ///
+    /// True where the stack is not understood, which libpam refuses. Root, and members of a trusted group, may still get in.
+    package static func refusesEveryProof(_ service: [UInt8], read: ([UInt8]) -> [UInt8]?) -> Bool {
+        guard let stack = try? AuthenticationStack(service: service, read: read) else { return true }
+        return StackReview(service: service, stack: stack).refusesEveryProof
+    }
+
+    init(service: [UInt8], stack: AuthenticationStack) {
         self.service = service
         self.stack = stack
     }
@@ -70,6 +90,19 @@ package struct StackReview: Sendable {
         for (place, module) in stack.modules.enumerated() where module.kind == .signet {
             lookAtLine(module, at: place)
         }
+        lookWithoutLine(at: signet)
+    }
+
+    /// What stays where somebody deletes Signet's lines and nothing else.
+    private mutating func lookWithoutLine(at signet: Int) {
+        if findings.contains(where: { $0.severity == .failure }) { return }
+        let rest = AuthenticationStack(modules: stack.modules.filter { $0.kind != .signet })
+        guard StackReview(service: service, stack: rest).openDoor != nil else { return }
+        add(.note, .opensWithoutTheLine, at: signet)
+    }
+
+    private var refusesEveryProof: Bool {
+        walk(signet: [.success]) { $0.kind != .root && $0.kind != .membership }.success == nil
     }
 
     /// A way in for somebody who has no proof and meets no condition that would end the stack; nil: there is none.
@@ -91,7 +124,11 @@ package struct StackReview: Sendable {
             add(.failure, .everybodyGetsIn(module: lastName(of: way)), at: lastPlace(of: way))
             return
         }
-        findings.append(StackFinding(severity: .warning, matter: .notGuarded, file: service, line: 0))
+        if refusesEveryProof, let place = stack.modules.firstIndex(where: { $0.kind == .deny }) {
+            add(.warning, .nobodyGetsIn(module: Array(stack.modules[place].call.name)), at: place)
+            return
+        }
+        findings.append(StackFinding(severity: .warning, matter: .notGuarded, service: service, file: service, line: 0))
         if let way = walk(trusting: { _ in false }).success {
             add(.warning, .conditionGrants(module: lastName(of: way)), at: lastPlace(of: way))
         }
@@ -165,7 +202,7 @@ package struct StackReview: Sendable {
         if module.call.module.contains(UInt8(ascii: "/")) {
             add(.warning, .modulePath(module.call.module), at: place)
         }
-        for argument in module.call.arguments where !StackReview.isKnown(argument) {
+        for argument in ModuleArguments(module.call.arguments).unknown {
             add(.warning, .unknownArgument(argument), at: place)
         }
         guard module.call.control[.success] == .done else { return }
@@ -191,7 +228,8 @@ package struct StackReview: Sendable {
                 let matter = StackFinding.Matter.copyIsOld(include: name, module: Array(module.call.name))
                 if !isHere {
                     findings.append(
-                        StackFinding(severity: .note, matter: matter, file: service, line: statement.line))
+                        StackFinding(
+                            severity: .note, matter: matter, service: service, file: service, line: statement.line))
                 }
             }
         }
@@ -200,7 +238,9 @@ package struct StackReview: Sendable {
     private mutating func lookAtPartner(read: ([UInt8]) -> [UInt8]?) {
         guard let partner = StackReview.partner(of: service) else { return }
         if StackReview.isGuarded(partner, read: read) { return }
-        findings.append(StackFinding(severity: .failure, matter: .partnerNotGuarded(partner), file: service, line: 0))
+        findings.append(
+            StackFinding(
+                severity: .failure, matter: .partnerNotGuarded(partner), service: service, file: service, line: 0))
     }
 
     /// The service that the same program uses for a login shell, or the one it uses otherwise.
@@ -218,14 +258,9 @@ package struct StackReview: Sendable {
             .contains { service.isText($0) }
     }
 
-    private static func isKnown(_ argument: [UInt8]) -> Bool {
-        ["debug", "finger=no", "pin=no", "prompt=conversation", "prompt=auto"].contains { argument.isText($0) }
-            || (argument.startsWith("conf=/") && argument.count > 6)
-    }
-
     // MARK: Walks
 
-    private func walk(
+    func walk(
         signet: [PAMCode] = StackReview.refusals, trusting: (StackModule) -> Bool
     ) -> StackExploration {
         StackExploration(stack) { answers(of: stack.modules[$0], signet: signet, proven: trusting(stack.modules[$0])) }
@@ -274,7 +309,8 @@ package struct StackReview: Sendable {
     private mutating func add(_ severity: StackFinding.Severity, _ matter: StackFinding.Matter, at place: Int) {
         guard place < stack.modules.count else { return }
         let module = stack.modules[place]
-        let finding = StackFinding(severity: severity, matter: matter, file: module.file, line: module.line)
+        let finding = StackFinding(
+            severity: severity, matter: matter, service: service, file: module.file, line: module.line)
         if !findings.contains(finding) { findings.append(finding) }
     }
 }

@@ -1,5 +1,6 @@
 internal import CPlatform
 internal import PAMShim
+internal import SignetEngine
 internal import SignetPolicy
 
 /// Runs one authentication and answers a PAM code; the shim's header declares it.

@@ -17,6 +17,8 @@ import Testing
             #expect(refusal?.exit == .no)
             #expect(refusal?.message.hasSuffix("in no more: su, sudo") == true)
             #expect(refusal?.hint?.hasSuffix("add --yes") == true)
+            // Whoever only deletes the lines opens the service, or shuts it: what goes in their place has to be said.
+            #expect(refusal?.hint?.contains("\"@include common-auth\" in the place of Signet's lines") == true)
         }
         #expect(PINRemoval.refusal(byAdmin, closed: [])?.hint == "to do it, add --yes")
     }

@@ -9,7 +9,7 @@ import Testing
     private static let preload = "libpam_wrapper.so"
     private static let pamtester = "/usr/bin/pamtester"
 
-    private static var isPossible: Bool {
+    static var isPossible: Bool {
         let folders = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"]
         let has = { (name: String) in folders.contains { FileManager.default.fileExists(atPath: "\($0)/\(name)") } }
         return has(preload) && has("security/pam_debug.so") && FileManager.default.fileExists(atPath: pamtester)
@@ -38,7 +38,7 @@ import Testing
             "auth \(control) pam_debug.so auth=\(random.pick(answers + ["success", "success", "success", "success"]))\n"
     }
 
-    private static func libpamGrants(in folder: URL) throws -> Bool {
+    static func libpamGrants(in folder: URL) throws -> Bool {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: pamtester)
         process.arguments = ["s", "nobody", "authenticate"]

@@ -14,19 +14,19 @@ import Testing
         }
     }
 
-    private static let line = "auth [success=ok default=die] pam_signet.so"
+    private static let block = [
+        "auth [success=1 default=die] pam_signet.so", "auth requisite pam_deny.so", "auth required pam_permit.so",
+    ]
 
     /// Would catch a module of Debian's own that is lost, moved or doubled when Signet takes the password's place.
     @Test(arguments: [
-        ("sudo", [line, "auth optional pam_cap.so"]),
-        ("sudo-i", [line, "auth optional pam_cap.so"]),
-        ("su", ["auth sufficient pam_rootok.so", line, "auth optional pam_cap.so"]),
+        ("sudo", block + ["auth optional pam_cap.so"]),
+        ("sudo-i", block + ["auth optional pam_cap.so"]),
+        ("su", ["auth sufficient pam_rootok.so"] + block + ["auth optional pam_cap.so"]),
         (
             "login",
-            [
-                "auth optional pam_faildelay.so delay=3000000", "auth requisite pam_nologin.so", line,
-                "auth optional pam_cap.so", "auth optional pam_group.so",
-            ]
+            ["auth optional pam_faildelay.so delay=3000000", "auth requisite pam_nologin.so"] + block
+                + ["auth optional pam_cap.so", "auth optional pam_group.so"]
         ),
     ])
     func putsSignetInThePasswordsPlace(_ service: String, expected: [String]) throws {
@@ -82,9 +82,8 @@ import Testing
 
             """)
         #expect(
-            authLines(try guarded("sudo", files)) == [
-                "auth required pam_faillock.so preauth", Self.line, "auth optional pam_cap.so",
-            ])
+            authLines(try guarded("sudo", files))
+                == ["auth required pam_faillock.so preauth"] + Self.block + ["auth optional pam_cap.so"])
     }
 
     /// Would catch a rewrite where a jump then lands somewhere else: such a file is a person's to change.
@@ -110,6 +109,20 @@ import Testing
         else {
             Issue.record("a line that lets bob in without a proof was kept")
             return
+        }
+    }
+
+    /// Would catch a stack that somebody opens to everybody by deleting Signet's line, or any other one of its block.
+    @Test(arguments: ["sudo", "sudo-i", "login", "su"])
+    func failsClosedWhereALineIsDeleted(service: String) throws {
+        let text = try guarded(service)
+        let name = Array(service.utf8)
+        for module in ["pam_signet.so", "pam_deny.so", "pam_permit.so"] {
+            let rest = text.split(separator: "\n").filter { !$0.hasPrefix("auth") || !$0.contains(module) }
+            let read = ServiceFiles.debian.with(service, rest.joined(separator: "\n") + "\n").read
+            #expect(
+                !StackReview.opensWithoutProof(name, read: read) && !StackReview.grantsForPassword(name, read: read))
+            #expect(StackReview.refusesEveryProof(name, read: read) == (module == "pam_signet.so"))
         }
     }
 

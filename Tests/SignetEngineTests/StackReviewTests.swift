@@ -19,6 +19,8 @@ import Testing
         case .unreadable: "unreadable"
         case .notGuarded: "not guarded"
         case .everybodyGetsIn: "everybody"
+        case .nobodyGetsIn: "nobody"
+        case .opensWithoutTheLine: "open without the line"
         case .conditionGrants: "condition"
         case .grantsWithoutProof(_, .withoutAsking): "anyone, Signet not asked"
         case .grantsWithoutProof(_, .afterRefusal): "anyone, after a refusal"
@@ -120,7 +122,22 @@ import Testing
         "auth [success=done default=ignore] pam_signet.so pin=no\nauth [success=ok default=die] pam_signet.so finger=no\n",
         "auth required pam_faillock.so preauth\n" + signet,
     ])
-    func findsNothing(_ text: String) { #expect(review(text).isEmpty) }
+    func findsNothingAmiss(_ text: String) {
+        #expect(names(review(text), .failure).isEmpty && names(review(text), .warning).isEmpty)
+    }
+
+    /// Would catch a stack that is one deleted line away from letting everybody in, and says nothing; or one that is not, and frightens.
+    @Test(arguments: [
+        (signet + "auth optional pam_cap.so\n", ["open without the line"]),
+        ("auth sufficient pam_rootok.so\n" + signet + "auth optional pam_cap.so\n", ["open without the line"]),
+        ("auth requisite pam_signet.so\nauth required pam_permit.so\n", ["open without the line"]),
+        (StackGuard.block + "auth optional pam_cap.so\n", []),
+        (signet, []),
+        ("auth [success=2 default=die] pam_signet.so\n@include common-auth\n", []),
+    ])
+    func saysWhatADeletedLineLeaves(_ text: String, expected: [String]) {
+        #expect(names(review(text, service: "su"), .note).filter { $0 != "root" } == expected)
+    }
 
     /// Would catch a warning or a note that is lost, or said of a stack it does not fit.
     @Test(arguments: [
@@ -139,6 +156,8 @@ import Testing
         ("auth [success=ok default=die] pam_signet.so finger=off conf=relative\n", ["argument", "argument"]),
         ("auth [success=ok default=die] /opt/pam_signet.so\n", ["path"]),
         ("@include common-auth\n", ["not guarded"]),
+        ("auth requisite pam_deny.so\nauth required pam_permit.so\nauth optional pam_cap.so\n", ["nobody"]),
+        ("auth sufficient pam_rootok.so\nauth requisite pam_deny.so\n", ["nobody"]),
         ("account required pam_permit.so\n", ["not guarded"]),
         ("auth sufficient pam_rootok.so\n@include common-auth\n", ["not guarded"]),
         (

@@ -1,4 +1,5 @@
 import PAMShim
+import SignetEngine
 import SignetModule
 import SignetPolicy
 import Testing
@@ -62,6 +63,13 @@ import Testing
         #expect(parse("keypad=shuffled").shuffledKeypad)
         #expect(parse("keypad=shuffled", "keypad=no").shuffledKeypad == false)
         #expect(parse("conf=/etc/x.conf").configuration == Array("/etc/x.conf".utf8))
+    }
+
+    /// Catches a list of the arguments, as "signet pam check" gives it to people, that the parser does not agree with.
+    @Test func theListForPeopleIsWhatIsUnderstood() {
+        let words = ModuleArguments.known.replacing(" and ", with: ", ").split(separator: ", ").map(String.init)
+        #expect(words.count == 8)
+        for word in words { #expect(parse(word.replacing("PATH", with: "/x")).unknown.isEmpty, "\(word)") }
     }
 
     /// Catches a mistake that is passed over in silence: a typo, a relative path, a value of another case.

@@ -121,6 +121,8 @@ struct PAMReport: Encodable, Equatable {
         let systemPasswordGrants: Bool
         /// Whether everybody gets in without any proof.
         let opensWithoutProof: Bool
+        /// Whether no proof at all lets anybody in.
+        let refusesEveryProof: Bool
         let findings: [Finding]
 
         init(_ service: String, folders: [String]) {
@@ -130,16 +132,20 @@ struct PAMReport: Encodable, Equatable {
                 service: service, guarded: StackReview.isGuarded(name, read: read),
                 systemPasswordGrants: StackReview.grantsForPassword(name, read: read),
                 opensWithoutProof: StackReview.opensWithoutProof(name, read: read),
+                refusesEveryProof: StackReview.refusesEveryProof(name, read: read),
                 findings: StackReview.findings(for: name, read: read).map(Finding.init))
         }
 
         init(
-            service: String, guarded: Bool, systemPasswordGrants: Bool, opensWithoutProof: Bool, findings: [Finding]
+            service: String, guarded: Bool, systemPasswordGrants: Bool, opensWithoutProof: Bool,
+            refusesEveryProof: Bool,
+            findings: [Finding]
         ) {
             self.service = Output.text(Array(service.utf8))
             self.guarded = guarded
             self.systemPasswordGrants = systemPasswordGrants
             self.opensWithoutProof = opensWithoutProof
+            self.refusesEveryProof = refusesEveryProof
             self.findings = findings
         }
 

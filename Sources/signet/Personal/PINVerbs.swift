@@ -110,7 +110,11 @@ enum PINRemoval {
         if !services.isEmpty {
             return Failure(
                 .no, "without a PIN, these let \(whose) in no more: \(services.joined(separator: ", "))",
-                hint: "take Signet out of their files in /etc/pam.d first; to remove the PIN all the same, add --yes")
+                hint: """
+                    put "@include common-auth" in the place of Signet's lines in their files in /etc/pam.d first, or run \
+                    scripts/uninstall: what stays where the lines are only deleted lets everybody in, or nobody; to remove the \
+                    PIN all the same, add --yes
+                    """)
         }
         guard target.byAdministrator else { return nil }
         return Failure(

@@ -75,7 +75,8 @@ struct PAMVerbTests {
     @Test func `JSON has the names that scripts look for`() {
         let json = Output.json(report("auth required pam_unix.so\n"))
         for part in [
-            "\"system_password_grants\":true", "\"opens_without_proof\":false", "\"guarded\":false",
+            "\"system_password_grants\":true", "\"opens_without_proof\":false",
+            "\"refuses_every_proof\":false", "\"guarded\":false",
             "\"severity\":\"warning\"",
             "\"line\":0",
         ] {

@@ -45,7 +45,8 @@ struct DoctorTests {
     // Would catch: findings of the stack's review that lose their weight, and a clean service that is not told.
     @Test func `findings keep their severity`() {
         let findings = [StackFinding.Severity.failure, .warning, .note].map {
-            StackFinding(severity: $0, matter: .notGuarded, file: Array("sudo".utf8), line: 3)
+            StackFinding(
+                severity: $0, matter: .notGuarded, service: Array("sudo".utf8), file: Array("sudo".utf8), line: 3)
         }
         #expect(Doctor.lines("sudo", findings).map(\.level) == [.fail, .warn, .note])
         #expect(Doctor.lines("sudo", []).map(\.level) == [.ok])

@@ -193,7 +193,8 @@ struct ReadersTests {
     @Test func `doctor sees pam_fprintd beside Signet`() {
         func finding(_ module: String) -> StackFinding {
             StackFinding(
-                severity: .warning, matter: .otherProofNeededToo(module: Array(module.utf8)), file: Array("sudo".utf8),
+                severity: .warning, matter: .otherProofNeededToo(module: Array(module.utf8)),
+                service: Array("sudo".utf8), file: Array("sudo".utf8),
                 line: 3)
         }
         let rival = Doctor.lines("sudo", [finding("pam_fprintd.so")])

@@ -9,20 +9,21 @@ extension Doctor {
     /// Services that make somebody root or let them in, and so are looked at whether they ask Signet or not.
     private static let doors = ["sudo", "sudo-i", "su", "su-l", "login"]
 
-    /// The review of each service that names Signet, and of each door that stands open.
+    /// The review of each service that names Signet, and of each door that stands open to everybody or is shut to all.
     func serviceLines() -> [DoctorLine] {
         let read: ([UInt8]) -> [UInt8]? = { ServiceFiles.read($0) }
-        let open = Doctor.doors.filter { service in
+        let odd = Doctor.doors.filter { service in
             !guarded.contains(service) && ServiceFiles.exists(service, extra: [])
-                && StackReview.opensWithoutProof(Array(service.utf8), read: read)
+                && (StackReview.opensWithoutProof(Array(service.utf8), read: read)
+                    || StackReview.refusesEveryProof(Array(service.utf8), read: read))
         }
-        let openLines = open.flatMap { Doctor.lines($0, StackReview.findings(for: Array($0.utf8), read: read)) }
+        let oddLines = odd.flatMap { Doctor.lines($0, StackReview.findings(for: Array($0.utf8), read: read)) }
         if guarded.isEmpty {
-            return openLines + [
+            return oddLines + [
                 DoctorLine(.note, "pam", "no service asks Signet yet", remedy: "scripts/install --service sudo")
             ]
         }
-        return openLines + guarded.flatMap { Doctor.lines($0, StackReview.findings(for: Array($0.utf8), read: read)) }
+        return oddLines + guarded.flatMap { Doctor.lines($0, StackReview.findings(for: Array($0.utf8), read: read)) }
     }
 
     /// The lines for one service's findings.

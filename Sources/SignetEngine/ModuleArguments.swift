@@ -1,3 +1,5 @@
+internal import SignetRecords
+
 /// The arguments of the module's line in a service file (`pam.conf(5)`).
 package struct ModuleArguments: Equatable, Sendable {
     /// `conf=PATH`: the configuration file in place of the usual one; absolute.
@@ -12,25 +14,29 @@ package struct ModuleArguments: Equatable, Sendable {
     package var conversationOnly = false
     /// `keypad=shuffled`: digits are chosen on a keypad that is drawn in another order each time.
     package var shuffledKeypad = false
+    /// All that is understood, for a person who wrote something else; beside the parser, and tested against it.
+    package static let known =
+        "conf=PATH, debug, finger=no, keypad=no, keypad=shuffled, pin=no, prompt=auto and prompt=conversation"
+
     /// What was not understood; the finger path is closed then, and the journal says so.
     package var unknown: [[UInt8]] = []
 
     /// Reads the words one after another; a later one wins.
     package init(_ words: [[UInt8]]) {
         for word in words {
-            if word.equals("debug") {
+            if word.isText("debug") {
                 debug = true
-            } else if word.equals("finger=no") {
+            } else if word.isText("finger=no") {
                 fingerAllowed = false
-            } else if word.equals("pin=no") {
+            } else if word.isText("pin=no") {
                 pinAllowed = false
-            } else if word.equals("prompt=conversation") {
+            } else if word.isText("prompt=conversation") {
                 conversationOnly = true
-            } else if word.equals("prompt=auto") {
+            } else if word.isText("prompt=auto") {
                 conversationOnly = false
-            } else if word.equals("keypad=shuffled") {
+            } else if word.isText("keypad=shuffled") {
                 shuffledKeypad = true
-            } else if word.equals("keypad=no") {
+            } else if word.isText("keypad=no") {
                 shuffledKeypad = false
             } else if let path = ModuleArguments.path(in: word) {
                 configuration = path
@@ -44,18 +50,5 @@ package struct ModuleArguments: Equatable, Sendable {
         let prefix = Array("conf=/".utf8)
         guard word.count > prefix.count, word.starts(with: prefix) else { return nil }
         return Array(word[(prefix.count - 1)...])
-    }
-}
-
-extension [UInt8] {
-    /// Whether a service of this name is sudo's (sudoers(5): pam_service, pam_login_service).
-    var isSudo: Bool { equals("sudo") || equals("sudo-i") }
-
-    /// Compares with a literal, as bytes: comparing text as text would need Unicode tables.
-    func equals(_ literal: StaticString) -> Bool {
-        literal.withUTF8Buffer { buffer in
-            // SAFETY: a static string's bytes live as long as the program.
-            unsafe elementsEqual(buffer)
-        }
     }
 }
