@@ -115,7 +115,8 @@ import Testing
     // Would catch a new user who inherits the PIN of a removed one.
     @Test func aNewUserWithAnOldNumberIsRefusedUntilThatIsPurged() throws {
         let old = try Signet.user()
-        try old.remove()
+        // By hand: userdel(8) would have Signet's hooks purge it.
+        try Command.must("sed", "-i", "/^\(old.name):/d", "/etc/passwd", "/etc/shadow")
         let name = "n" + old.name
         try Command.must("useradd", "-M", "-d", "/", "-s", "/bin/sh", "-u", "\(old.uid)", name)
         try File.write("\(name) ALL=(ALL:ALL) ALL\n", to: "/etc/sudoers.d/\(name)", mode: 0o440)
