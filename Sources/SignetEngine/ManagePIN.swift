@@ -4,8 +4,16 @@ internal import SignetSecrets
 
 /// What came of setting a PIN.
 package struct PINSet: Equatable, Sendable {
-    /// Whether an administrator's PIN took the place of another, so that fingers wait for their activation.
-    package let replaced: Bool
+    /// What went with a PIN in whose place an administrator put another.
+    package struct Replaced: Equatable, Sendable {
+        /// There are fingers, which wait for their activation.
+        package let fingers: Bool
+        /// There was a recovery code, which does not work any more.
+        package let recoveryCode: Bool
+    }
+
+    /// Nil where there was no PIN.
+    package let replaced: Replaced?
     /// Whether a recovery code was made and shown.
     package let recoveryCodeShown: Bool
 }
@@ -30,16 +38,22 @@ where
         }
     }
 
-    /// Whether there is a PIN that an administrator is about to replace.
-    private mutating func requireSettable() throws(ManagementRefusal) -> Bool {
+    /// What goes with the PIN that an administrator is about to replace; nil where there is none.
+    private mutating func requireSettable() throws(ManagementRefusal) -> PINSet.Replaced? {
+        var recoveryCode = false
         do throws(LedgerFailure) {
-            guard try ledger.load() != nil else { return false }
+            guard let state = try ledger.load() else { return nil }
+            recoveryCode = state.identity.recovery != nil
         } catch {
             // Of a record that cannot be used nothing is lost when an administrator replaces it.
             guard request.byAdministrator, error.isOfRecords else { throw .ledger(error) }
         }
         guard request.byAdministrator else { throw .pinAlreadySet }
-        return true
+        // Prints that cannot be read now may be there again.
+        guard let prints = ledger.readablePrints() else {
+            return PINSet.Replaced(fingers: true, recoveryCode: recoveryCode)
+        }
+        return PINSet.Replaced(fingers: !prints.entries.isEmpty, recoveryCode: recoveryCode)
     }
 
     /// Makes the user's identity with a new PIN, and a recovery code where it can be shown; answers the signing key.

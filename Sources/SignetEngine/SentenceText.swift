@@ -170,6 +170,10 @@ extension RecordTrouble {
         case .rolledBack:
             "Signet's record for \(UTF8Text.printable(user)) is not the one that was written last: a copy was put back. "
                 + RecordTrouble.whoLooks
+        case .renamed:
+            "What Signet keeps of \(UTF8Text.printable(user)) was made under another user name. An administrator gives it to the "
+                + "same person with \"signet user adopt --user \(ShellWord.quoted(user))\", or deletes it with "
+                + "\"signet user purge --user \(ShellWord.quoted(user))\"."
         case .enclaveGone:
             "This machine's security chip (TPM) does not answer, so that nobody can be verified. "
                 + RecordTrouble.whoLooks

@@ -225,10 +225,11 @@ extension RecordTrouble {
     package init?(_ fault: RecordFault) {
         switch fault {
         case .rolledBack: self = .rolledBack
+        case .renamed: self = .renamed
         case .enclaveGone: self = .enclaveGone
         case .enclaveForeign: self = .enclaveForeign
         case .enclaveRequired: self = .enclaveRequired
-        case .damaged, .foreign, .otherUser, .renamed, .newer, .missing, .unsafe, .stuck, .keyLost: return nil
+        case .damaged, .foreign, .otherUser, .newer, .missing, .unsafe, .stuck, .keyLost: return nil
         }
     }
 }

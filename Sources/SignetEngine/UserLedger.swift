@@ -4,7 +4,7 @@ internal import SignetSecrets
 
 /// Why the ledger cannot go on; the particulars are in the journal.
 package enum LedgerFailure: Error, Equatable, Sendable {
-    /// A record is damaged, foreign, renamed or missing, or the keys are lost.
+    /// A record is damaged, foreign or missing, or the keys are lost.
     case recordUnusable
     /// There are no records any more: somebody deleted them since they were read.
     case notSetUp
@@ -46,6 +46,8 @@ package enum LedgerFailure: Error, Equatable, Sendable {
     var withoutPrints: FingerClosure { isShortage ? .printsUnavailable : .printsUnusable }
 
     /// Whether it is the records that cannot be used, for good: nothing is lost where an administrator replaces them.
+    ///
+    /// Those that were made under another name can be given to the present one.
     package var isOfRecords: Bool {
         switch self {
         case .recordUnusable, .troubled(.rolledBack), .troubled(.enclaveForeign): true

@@ -53,7 +53,7 @@ package enum RecordState: Equatable, Sendable {
     case usable
     /// The user exists but has no PIN.
     case pinNotSet
-    /// Damaged, foreign, renamed, unsafe, or the keys are lost.
+    /// Damaged, foreign, unsafe, or the keys are lost.
     case unusable
     /// Unusable for a reason that a person is told.
     case troubled(RecordTrouble)
@@ -64,6 +64,8 @@ package enum RecordState: Equatable, Sendable {
 package enum RecordTrouble: Equatable, Sendable, CaseIterable {
     /// Older than what was written last: put back from a copy.
     case rolledBack
+    /// Made under another user name: the account was renamed, or its number is another person's now.
+    case renamed
     /// The TPM does not answer, or refuses.
     case enclaveGone
     /// The TPM is another one, or was cleared.

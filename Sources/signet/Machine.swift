@@ -73,10 +73,7 @@ extension Failure {
         let doctor = "see what is wrong with \"sudo signet doctor\""
         switch error {
         case .fault(.store, .missing): self = .pinNotSet(target)
-        case .fault(_, .renamed):
-            self.init(
-                .stateDamaged, "the records of uid \(target.uid) belong to another name than \(target.text)",
-                hint: "an administrator can look with \"sudo signet doctor\"")
+        case .fault(_, .renamed): self = .renamed(target)
         case .fault(.store, .enclaveGone):
             self.init(.stateDamaged, "the TPM does not answer", hint: "see \"sudo signet enclave status\"")
         case .fault(.store, .enclaveForeign):
@@ -93,6 +90,15 @@ extension Failure {
         case .busy: self.init(.busy, "somebody else is using signet's record for \(target.text)", hint: "try again")
         case .system: self.init(.busy, "the store cannot be read or written now", hint: doctor)
         }
+    }
+
+    /// There are records of the number, and they are another name's.
+    static func renamed(_ target: TargetUser) -> Failure {
+        Failure(
+            .stateDamaged, "what is kept of uid \(target.uid) was made under another name than \(target.text)",
+            hint: "for the same person, give it the new name with \"sudo signet user adopt --user "
+                + "\(target.argument)\"; somebody else's is deleted with \"sudo signet user purge --yes --user "
+                + "\(target.argument)\"")
     }
 
     /// There is nothing to work on.

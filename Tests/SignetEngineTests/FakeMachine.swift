@@ -158,6 +158,11 @@ final class Machine {
         Actor(self, FakeProcess(name, isAdministrator: isAdministrator))
     }
 
+    /// Whether the PIN lets in.
+    func opens(with pin: String) -> Bool {
+        if case .granted = process().authenticate([.types(pin)], closure: .switchedOff) { true } else { false }
+    }
+
     /// Sets alice up as Signet's own commands do: a PIN, a recovery code, and prints that she approved.
     func setUp(
         prints: [Print] = [Print(finger: 7, reader: .inside, data: [1, 2, 3])], code withCode: Bool = true,

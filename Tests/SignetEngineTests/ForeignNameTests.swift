@@ -8,8 +8,9 @@ import Testing
         .recoveryCode, .pinOrTouch, .pin(because: .readerNotAvailable(.busy)),
     ]
     private static let notices: [Notice] = [
-        .pinNotSet, .recordsGone, .recordUnusable, .troubled(.rolledBack), .pinDisabled(codeHelps: true), .shareUsedUp,
-        .fingerPathClosed(.readerNotAvailable(.busy)),
+        .pinNotSet, .recordsGone, .recordUnusable, .troubled(.rolledBack), .troubled(.renamed),
+        .pinDisabled(codeHelps: true),
+        .shareUsedUp, .fingerPathClosed(.readerNotAvailable(.busy)),
     ]
 
     /// Catches a name from outside that plays with the terminal: moves, colours, turns, breaks the line.

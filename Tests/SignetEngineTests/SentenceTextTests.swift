@@ -217,6 +217,11 @@ private let sudo = Array("sudo".utf8)
                     + "An administrator can look with \"signet doctor\"."
             ),
             (
+                .troubled(.renamed),
+                "What Signet keeps of alice was made under another user name. An administrator gives it to the same person "
+                    + "with \"signet user adopt --user alice\", or deletes it with \"signet user purge --user alice\"."
+            ),
+            (
                 .troubled(.enclaveGone),
                 "This machine's security chip (TPM) does not answer, so that nobody can be verified. "
                     + "An administrator can look with \"signet doctor\"."

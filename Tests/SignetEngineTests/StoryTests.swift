@@ -86,7 +86,7 @@ import Testing
             let actor = machine.process()
             let outcome = Outcome(actor.authenticate([.right], touches: [.matched(index: 0)]))
             #expect(outcome == .refused(.recordUnusable))
-            #expect(actor.person.met == [.notice(.recordUnusable)])
+            #expect(actor.person.met == [.notice(fault == .renamed ? .troubled(.renamed) : .recordUnusable)])
             #expect(actor.journalHas(.recordFault(kind, fault)))
             #expect(actor.vault.comparisons == 0 && actor.sensor.arms == 0)
             #expect(!actor.process.wrote)

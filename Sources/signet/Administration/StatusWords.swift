@@ -212,7 +212,7 @@ extension Attention {
         switch self {
         case .recordFaulty(let kind, let fault):
             "the record \"\(kind.words)\" is \(fault.words)" + Attention.consequence(kind, fault)
-        case .renamed: "the records were made under another name; purge them if that was somebody else"
+        case .renamed: "the records were made under another name"
         case .notSetUp: "no PIN is set"
         case .pinDisabled: "the PIN is disabled"
         case .enrollmentChanged(let change): "the fingerprints were changed (\(change.words))"
@@ -257,6 +257,7 @@ extension Attention {
         case .recordFaulty(_, .newer): "install the later version of Signet again"
         case .readerExchanged(let exchange): exchange.remedy(" --user \(user)")
         case .readerRefused(let distrust): distrust.remedy
+        case .renamed: "where that was somebody else, sudo signet user purge --yes --user \(user)"
         case .printsGone: "where none is gone, sudo signet activate --user \(user)"
         default: nil
         }
@@ -277,7 +278,7 @@ extension Attention {
         case .recordFaulty(.prints, _): "sudo signet delete --all --user \(user)"
         case .recordFaulty(.identity, .missing): "sudo signet pin set --user \(user)"
         case .recordFaulty: "sudo signet user purge --yes --user \(user)"
-        // Right for one person under two names only: whoever made the records keeps the PIN. So the words name the other way.
+        // Right for one person under two names only: whoever made the records keeps the PIN. So the advice is the other way.
         case .renamed: "sudo signet user adopt --user \(user)"
         case .notSetUp: "sudo signet pin set --user \(user)"
         case .fprintdUnusable: "sudo signet doctor"

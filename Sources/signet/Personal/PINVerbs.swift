@@ -21,7 +21,15 @@ extension Command {
         let set = try task.run { (tasks, screen) throws(ManagementRefusal) in try tasks.setPIN(on: &screen) }
         let target = task.target
         var text = target.byAdministrator ? "The PIN of \(target.text) is set.\n" : "Your PIN is set.\n"
-        if set.replaced { text += "Fingers of \(target.text) count again after \"sudo signet activate\".\n" }
+        if let replaced = set.replaced {
+            if replaced.recoveryCode {
+                text +=
+                    "The recovery code of \(target.text) works no more; \"sudo signet recovery-code new\" makes one.\n"
+            }
+            if replaced.fingers {
+                text += "Fingers of \(target.text) count again after \"sudo signet activate\".\n"
+            }
+        }
         if !set.recoveryCodeShown, !target.byAdministrator {
             text += "Make a recovery code with \"sudo signet recovery-code new\".\n"
         }

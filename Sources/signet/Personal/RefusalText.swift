@@ -163,6 +163,7 @@ extension Failure {
                 .stateDamaged,
                 "signet's record for \(target.text) is not the one that was written last: a copy was put back",
                 hint: "see what is wrong with \"sudo signet doctor\"")
+        case .troubled(.renamed): self = .renamed(target)
         case .troubled(.enclaveGone):
             self.init(
                 .stateDamaged, "this machine's TPM does not answer", hint: "see why with \"sudo signet doctor\"")

@@ -62,7 +62,12 @@ struct DoctorTests {
         #expect(Doctor.lines(.orphan(uid: 7), status(.usable)).map(\.remedy) == ["sudo signet user purge --user 7"])
         #expect(Doctor.lines(.unknown(uid: 7), status(.usable)).map(\.level) == [.warn])
         let renamed = Doctor.lines(alice, status(.faulty(.identity, .renamed)))
-        #expect(renamed.map(\.level) == [.fail] && renamed[0].remedy == "sudo signet user adopt --user alice")
+        #expect(
+            renamed.map(\.level) == [.fail]
+                && renamed[0].remedy
+                    == "sudo signet user adopt --user alice; where that was somebody else, "
+                    + "sudo signet user purge --yes --user alice"
+        )
         for fault in [RecordFault.damaged, .foreign, .otherUser, .newer, .missing, .unsafe, .keyLost] {
             #expect(Doctor.lines(alice, status(.faulty(.prints, fault))).map(\.level) == [.fail])
         }

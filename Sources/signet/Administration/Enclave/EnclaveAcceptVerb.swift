@@ -55,7 +55,7 @@ extension Command {
         var ledger = try Machine.ledger(for: target, configuration)
         do throws(LedgerFailure) { return try ledger.acceptOlderRecords() } catch {
             // Not only older than the TPM's count: the identity is not one that stands beside these counters.
-            guard error == .troubled(.rolledBack) || error == .recordUnusable else {
+            guard [.troubled(.rolledBack), .troubled(.renamed), .recordUnusable].contains(error) else {
                 throw AdministratorLedger.failure(error, target)
             }
         }
