@@ -17,13 +17,13 @@ extension Doctor {
                 && (StackReview.opensWithoutProof(Array(service.utf8), read: read)
                     || StackReview.refusesEveryProof(Array(service.utf8), read: read))
         }
-        let oddLines = odd.flatMap { Doctor.lines($0, StackReview.findings(for: Array($0.utf8), read: read)) }
+        let oddLines = odd.flatMap { Doctor.lines($0, ServiceFiles.findings(for: $0)) }
         if guarded.isEmpty {
             return oddLines + [
                 DoctorLine(.note, "pam", "no service asks Signet yet", remedy: "scripts/install --service sudo")
             ]
         }
-        return oddLines + guarded.flatMap { Doctor.lines($0, StackReview.findings(for: Array($0.utf8), read: read)) }
+        return oddLines + guarded.flatMap { Doctor.lines($0, ServiceFiles.findings(for: $0)) }
     }
 
     /// The lines for one service's findings.
