@@ -40,13 +40,14 @@ struct Doctor {
     func lines() -> [DoctorLine] {
         let enclave = EnclaveReport.read(loaded.configuration)
         let needsTPM = enclave.store == .tpm || enclave.preference == .require
-        var lines = storeLines(enclave) + DoctorEnclave.lines(enclave)
+        let store = storeLines(enclave)
+        var lines = store + DoctorEnclave.lines(enclave)
         if !enclave.isClosed { lines += recordLines() + chipIndexLines() }
         lines += fprintdLines() + configurationLines() + moduleLines() + helperLines()
         lines += helperUserLines()
         lines += enclaveHelperLines(isNeeded: needsTPM) + readerLines() + serviceLines()
         // Who has a PIN is not known where nothing can be opened.
-        if !enclave.isClosed { lines += peopleLines() }
+        if !enclave.isClosed { lines += peopleLines(storeIsWhole: !store.contains { $0.level == .fail }) }
         return lines + surroundingLines()
     }
 
