@@ -42,12 +42,14 @@ struct Doctor {
         let needsTPM = enclave.store == .tpm || enclave.preference == .require
         let store = storeLines(enclave)
         var lines = store + DoctorEnclave.lines(enclave)
-        if !enclave.isClosed { lines += recordLines() + chipIndexLines() }
+        let records = enclave.isClosed ? [] : recordLines()
+        if !enclave.isClosed { lines += records + chipIndexLines() }
         lines += fprintdLines() + configurationLines() + moduleLines() + helperLines()
         lines += helperUserLines()
         lines += enclaveHelperLines(isNeeded: needsTPM) + readerLines() + serviceLines()
         // Who has a PIN is not known where nothing can be opened.
-        if !enclave.isClosed { lines += peopleLines(storeIsWhole: !store.contains { $0.level == .fail }) }
+        let isWhole = !(store + records).contains { $0.level == .fail && !$0.subject.hasPrefix("user ") }
+        if !enclave.isClosed { lines += peopleLines(storeIsWhole: isWhole) }
         return lines + surroundingLines()
     }
 
