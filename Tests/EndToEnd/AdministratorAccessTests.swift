@@ -15,6 +15,8 @@ import Testing
         let user = try Signet.user()
         try Command.must("usermod", "-aG", "sudo", user.name)
         defer { _ = try? Command.run(["gpasswd", "-d", user.name, "sudo"]) }
+        // Else pkexec would be a way to root, where it is installed.
+        try Command.must("passwd", "-q", "-l", user.name)
         let whole = try StoreCopy()
         defer { try? whole.restore() }
         try Signet.guarding("sudo", "sudo-i", "su", "su-l", "login") {

@@ -43,14 +43,14 @@ struct AdministratorAccess: Equatable {
                     .fail, "pam",
                     "nobody becomes root by \(names): no administrator has a PIN that works, and no system password helps; "
                         + "\(first)set one as root, at the console or in the boot menu's recovery mode",
-                    remedy: AdministratorAccess.command(missing.first?.name ?? "root", isShut: true)))
+                    remedy: AdministratorAccess.command(missing.first?.name ?? "root", bySudo: false)))
         }
         for person in missing.prefix(AdministratorAccess.lineLimit) {
             lines.append(
                 DoctorLine(
                     .warn, "user \(Output.text(Array(person.name.utf8)))",
                     "has no usable PIN, and \(person.asked ?? "") asks for it",
-                    remedy: AdministratorAccess.command(person.name, isShut: isShut)))
+                    remedy: AdministratorAccess.command(person.name, bySudo: isSudoOpen)))
         }
         let more = missing.count - AdministratorAccess.lineLimit
         if more > 0 {
@@ -62,9 +62,13 @@ struct AdministratorAccess: Equatable {
         return lines
     }
 
-    /// Where nobody becomes root, a command with sudo would not run.
-    private static func command(_ name: String, isShut: Bool) -> String {
-        "\(isShut ? "" : "sudo ")signet pin set --user \(ShellWord.quoted(Array(name.utf8)))"
+    /// Whether a command with sudo runs for anybody.
+    private var isSudoOpen: Bool {
+        !isShut && (!guarded.contains("sudo") || people.contains { $0.hasWayIn && $0.name != "root" })
+    }
+
+    private static func command(_ name: String, bySudo: Bool) -> String {
+        "\(bySudo ? "sudo " : "")signet pin set --user \(ShellWord.quoted(Array(name.utf8)))"
     }
 }
 
