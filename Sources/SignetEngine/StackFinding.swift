@@ -32,6 +32,7 @@ package struct StackFinding: Equatable, Sendable {
         case systemPasswordGrants(module: [UInt8], Way)
         case otherProofGrants(module: [UInt8], Way)
         case unknownModuleGrants(module: [UInt8], Way)
+        case programGrants(module: [UInt8], Way)
         case rootGrants(isRisk: Bool)
         case groupGrants
         case signetNotReached
@@ -49,6 +50,12 @@ package struct StackFinding: Equatable, Sendable {
         /// A file whose lines were copied here has got another module since.
         case copyIsOld(include: [UInt8], module: [UInt8])
         case unknownArgument([UInt8])
+        /// The line's arguments leave neither the finger nor the PIN.
+        case asksForNothing
+        /// There is nothing at the path that the line names by `conf=`.
+        case configurationMissing([UInt8])
+        /// What the line names by `conf=` is not in force.
+        case configurationUnusable([UInt8], ConfigurationTrouble)
         case modulePath([UInt8])
         /// The service that the same program uses for a login shell is not guarded.
         case partnerNotGuarded([UInt8])
@@ -89,6 +96,8 @@ package struct StackFinding: Equatable, Sendable {
             "\(StackFinding.text(module)) grants \(StackFinding.text(way))"
         case .unknownModuleGrants(let module, let way):
             "\(StackFinding.text(module)), which Signet does not know, may grant \(StackFinding.text(way))"
+        case .programGrants(let module, let way):
+            "\(StackFinding.text(module)) grants \(StackFinding.text(way)) when the program that it runs says so"
         case .rootGrants(let isRisk):
             isRisk
                 ? "pam_rootok lets in whoever reaches a program that runs as root" : "root is let in without a proof"
@@ -110,6 +119,13 @@ package struct StackFinding: Equatable, Sendable {
         case .copyIsOld(let include, let module):
             "\(StackFinding.text(include)) now has \(StackFinding.text(module)), which this service does not run"
         case .unknownArgument(let argument): "Signet has no argument \"\(StackFinding.text(argument))\""
+        case .asksForNothing:
+            "\(severity == .failure ? "nobody gets in" : "this line lets nobody in"): "
+                + "with pin=no, and fingers off, Signet has nothing to ask for"
+        case .configurationMissing(let path):
+            "there is no \(StackFinding.text(path)), so what it should say is not in force: the defaults rule"
+        case .configurationUnusable(_, let trouble):
+            "fingers are off and the strictest limits rule here: \(trouble.sentence)"
         case .modulePath(let path): "Signet is loaded by a path, \(StackFinding.text(path))"
         case .partnerNotGuarded(let partner):
             "\(StackFinding.text(partner)) is not guarded, and the same program uses it"

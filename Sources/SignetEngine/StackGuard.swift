@@ -196,7 +196,7 @@ package struct StackGuard {
     private static func isPassword(_ kind: StackModuleKind) -> Bool {
         switch kind {
         case .password, .deny, .permit, .failureCount: true
-        case .signet, .otherProof, .root, .membership, .gate, .substack, .unknown: false
+        case .signet, .program, .otherProof, .root, .membership, .gate, .substack, .unknown: false
         }
     }
 

@@ -5,6 +5,8 @@ package enum StackModuleKind: Equatable, Sendable {
     case signet
     /// Grants for the system password, wherever that is kept.
     case password
+    /// Grants when a program of the administrator's says so, whatever that looks at (`pam_exec`).
+    case program
     /// Grants for another proof: a security key, a code, another fingerprint service.
     case otherProof
     /// Grants to root, by the real user id of the program.
@@ -38,6 +40,8 @@ package enum StackModuleKind: Equatable, Sendable {
             self = call.arguments.contains { $0.isText("authfail") } ? .failureCount : .gate
         } else if StackModuleKind.lists(StackModuleKind.passwordModules, name) {
             self = .password
+        } else if StackModuleKind.lists(StackModuleKind.programs, name) {
+            self = .program
         } else if StackModuleKind.lists(StackModuleKind.otherProofs, name) {
             self = .otherProof
         } else if StackModuleKind.lists(StackModuleKind.gates, name) {
@@ -60,8 +64,9 @@ package enum StackModuleKind: Equatable, Sendable {
     private static let passwordModules = [
         "unix", "unix2", "unix_auth", "tcb", "sss", "ldap", "ldapd", "krb5", "krb5_migrate", "winbind", "systemd_home",
         "pwdfile", "userdb", "mysql", "pgsql", "sqlite", "radius", "radius_auth", "tacplus", "authd", "authd_exec",
-        "himmelblau", "kanidm", "aad", "extrausers", "pinlock", "fprintd_grosshack", "script", "exec", "python", "perl",
+        "himmelblau", "kanidm", "aad", "extrausers", "pinlock", "fprintd_grosshack",
     ]
+    private static let programs = ["exec", "script", "python", "perl"]
     private static let otherProofs = [
         "fprintd", "fprint", "thinkfinger", "u2f", "yubico", "google_authenticator", "oath", "otpw", "ssh_agent_auth",
         "pkcs11", "p11", "poldi", "usb", "howdy", "facelock", "irlume", "biopass", "pinpam", "tpm_ecc", "barada",

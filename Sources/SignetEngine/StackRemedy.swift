@@ -1,3 +1,4 @@
+internal import SignetPolicy
 package import SignetRecords
 
 /// What a person does about a finding.
@@ -35,22 +36,23 @@ struct StackAdvice {
             return control(finding) ?? (isOwn ? .words : .openInclude)
         case .grantsWithoutProof, .signetCannotGrant, .modulesSkipped:
             return control(finding) ?? (canGuard ? .guardService : isOwn ? .words : .openInclude)
-        case .otherProofGrants(_, .afterRefusal), .unknownModuleGrants(_, .afterRefusal):
+        case .otherProofGrants(_, .afterRefusal), .unknownModuleGrants(_, .afterRefusal),
+            .programGrants(_, .afterRefusal):
             return control(finding) ?? (isOwn ? .words : .openInclude)
-        case .otherProofGrants, .unknownModuleGrants, .groupGrants, .rootGrants(isRisk: true),
+        case .otherProofGrants, .unknownModuleGrants, .programGrants, .groupGrants, .rootGrants(isRisk: true),
             .failuresCountedElsewhere:
             return takeOut(finding) ?? (isOwn ? .words : .openInclude)
-        case .unknownArgument, .modulePath, .opensWithoutTheLine:
+        case .unknownArgument, .asksForNothing, .modulePath, .opensWithoutTheLine:
             return isOwn ? .words : .openInclude
         case .unreadable, .notGuarded, .everybodyGetsIn, .nobodyGetsIn, .conditionGrants, .rootGrants,
-            .otherProofNeededToo,
+            .otherProofNeededToo, .configurationMissing, .configurationUnusable,
             .copyIsOld, .partnerNotGuarded:
             return .words
         }
     }
 
     /// The service's own file, or that of the service which the same program uses otherwise.
-    private func isOwn(_ file: [UInt8]) -> Bool { file == service || file == StackReview.partner(of: service) }
+    private func isOwn(_ file: [UInt8]) -> Bool { StackReview.isOwn(file, of: service) }
 
     /// The control that makes Signet's refusal refuse and its yes lead on, on the last of its lines.
     private func control(_ finding: StackFinding) -> StackRemedy? {
@@ -60,7 +62,8 @@ struct StackAdvice {
         var now: PAMCode?
         switch finding.matter {
         case .grantsWithoutProof(_, .afterRefusal(let code)), .systemPasswordGrants(_, .afterRefusal(let code)),
-            .otherProofGrants(_, .afterRefusal(let code)), .unknownModuleGrants(_, .afterRefusal(let code)):
+            .otherProofGrants(_, .afterRefusal(let code)), .unknownModuleGrants(_, .afterRefusal(let code)),
+            .programGrants(_, .afterRefusal(let code)):
             now = code
         default: break
         }
@@ -86,11 +89,13 @@ struct StackAdvice {
 
     /// Whether Signet's refusal refuses with these modules, its yes lets in, and nobody gets in by a proof that did not do before.
     private func holds(_ modules: [StackModule]) -> Bool {
-        let before = StackReview(service: service, stack: stack)
-        let after = StackReview(service: service, stack: AuthenticationStack(modules: modules))
+        // What a line's arguments forbid is a finding of its own.
+        let before = StackReview(service: service, stack: stack.withoutSignetsArguments)
+        let after = StackReview(
+            service: service, stack: AuthenticationStack(modules: modules).withoutSignetsArguments)
         guard after.walk(trusting: { _ in false }).success == nil else { return false }
         guard after.walk(signet: [.success], trusting: { _ in false }).success != nil else { return false }
-        for kind in [StackModuleKind.password, .otherProof, .root, .membership, .unknown]
+        for kind in [StackModuleKind.password, .program, .otherProof, .root, .membership, .unknown]
         where after.walk(trusting: { $0.kind == kind }).success != nil {
             if before.walk(trusting: { $0.kind == kind }).success == nil { return false }
         }
@@ -146,13 +151,22 @@ extension StackFinding {
             return
                 "write [success=1 default=die] before pam_signet.so, and below it the lines \"auth requisite pam_deny.so\" and \"auth required pam_permit.so\""
         case .unknownArgument: return "known are \(ModuleArguments.known)"
+        case .asksForNothing: return "take pin=no out of that line: the PIN then lets in"
+        case .configurationMissing(let path):
+            let word = ShellWord.quoted(path)
+            let copy = "sudo install -D -m 644 /etc/security/signet.conf \(word)"
+            // An odd path is not to be pasted.
+            let put = word == "USER" ? "put the file there" : "put the file there, as \"\(copy)\" does"
+            // A line of a shared file stays as it is.
+            guard StackReview.isOwn(file, of: service) else { return put }
+            return "\(put), or take conf=\(String(decoding: path, as: UTF8.self)) out of that line"
+        case .configurationUnusable(let path, let trouble): return trouble.remedy(for: path)
         case .modulePath: return "write pam_signet.so alone, so that libpam looks in its own folder"
         case .partnerNotGuarded(let partner):
             return "run scripts/install with --service \(String(decoding: partner, as: UTF8.self))"
-        case .grantsWithoutProof, .systemPasswordGrants, .otherProofGrants, .unknownModuleGrants, .groupGrants,
-            .rootGrants(isRisk: true), .signetCannotGrant, .systemPasswordNeededToo, .passwordStillAsked,
-            .modulesSkipped,
-            .failuresCountedElsewhere:
+        case .grantsWithoutProof, .systemPasswordGrants, .otherProofGrants, .unknownModuleGrants, .programGrants,
+            .groupGrants, .rootGrants(isRisk: true), .signetCannotGrant, .systemPasswordNeededToo, .passwordStillAsked,
+            .modulesSkipped, .failuresCountedElsewhere:
             return
                 "write the service's lines anew by hand; \"man 8 pam_signet\" has those that belong in the password's place"
         }

@@ -16,9 +16,15 @@ package struct StackReview: Sendable {
     ]
 
     /// All that is to be said about one service, and what to do about it; `read` gives a service file's bytes by its name.
-    package static func findings(for service: [UInt8], read: ([UInt8]) -> [UInt8]?) -> [StackFinding] {
+    ///
+    /// `configurationTrouble` says what is the matter with the configuration file that a line names; nil where nothing is.
+    package static func findings(
+        for service: [UInt8], read: ([UInt8]) -> [UInt8]?,
+        configurationTrouble: ([UInt8]) -> ConfigurationTrouble? = { _ in nil }
+    ) -> [StackFinding] {
         var findings = findingsAlone(for: service, read: read)
         guard let stack = try? AuthenticationStack(service: service, read: read) else { return findings }
+        findings += stack.settingsFindings(for: service, trouble: configurationTrouble)
         let anew = try? StackGuard.guarded(service, read: read)
         let advice = StackAdvice(service: service, stack: stack, canGuard: anew != nil && anew != read(service))
         for index in findings.indices { findings[index].step = advice.remedy(for: findings[index]) }
@@ -140,7 +146,7 @@ package struct StackReview: Sendable {
         for (place, module) in stack.modules.enumerated() {
             switch module.kind {
             case .signet, .permit, .deny, .failureCount, .gate, .substack: continue
-            case .password, .otherProof, .root, .membership, .unknown: break
+            case .password, .program, .otherProof, .root, .membership, .unknown: break
             }
             guard let steps = walk(trusting: place).success else { continue }
             let name = Array(module.call.name)
@@ -150,6 +156,7 @@ package struct StackReview: Sendable {
                 add(.failure, .systemPasswordGrants(module: name, way(steps)), at: place)
             case .otherProof: add(.warning, .otherProofGrants(module: name, way(steps)), at: place)
             case .unknown: add(.warning, .unknownModuleGrants(module: name, way(steps)), at: place)
+            case .program: add(.failure, .programGrants(module: name, way(steps)), at: place)
             case .membership: add(.warning, .groupGrants, at: place)
             default:
                 let isRisk = !StackReview.runsAsCaller(service)
@@ -173,7 +180,15 @@ package struct StackReview: Sendable {
     /// Whether Signet's yes is enough, and what comes after it.
     private mutating func lookForYes(from signet: Int) {
         let alone = walk(signet: [.success]) { _ in false }
-        if alone.success == nil {
+        let isShutByArguments =
+            alone.success == nil && stack.modules.contains { $0.asksForNothing }
+            && StackReview(service: service, stack: stack.withoutSignetsArguments).walk(signet: [.success]) { _ in
+                false
+            }.success != nil
+        for (place, module) in stack.modules.enumerated() where module.asksForNothing {
+            add(isShutByArguments ? .failure : .warning, .asksForNothing, at: place)
+        }
+        if alone.success == nil, !isShutByArguments {
             if walk(signet: [.success], trusting: { $0.kind == .password }).success != nil {
                 add(.warning, .systemPasswordNeededToo, at: signet)
             } else if let place = stack.modules.indices.first(where: { place in
@@ -210,7 +225,7 @@ package struct StackReview: Sendable {
         let skipped = rest.first {
             switch $0.kind {
             case .deny, .permit, .substack, .signet, .password, .failureCount: false
-            case .otherProof, .root, .membership, .gate, .unknown: true
+            case .program, .otherProof, .root, .membership, .gate, .unknown: true
             }
         }
         if let skipped { add(.warning, .modulesSkipped(first: Array(skipped.call.name)), at: place) }
@@ -278,14 +293,14 @@ package struct StackReview: Sendable {
             .permissionDenied, .moduleUnknown,
         ]
         switch module.kind {
-        case .signet: return signet
+        case .signet: return module.asksForNothing ? StackReview.refusals : signet
         case .password, .otherProof: return proven ? [.success] + no : no
         case .root, .membership: return proven ? [.success] : [.authenticationError, .ignore]
         case .permit, .substack: return [.success]
         case .deny: return [.authenticationError]
         case .failureCount: return [.authenticationError, .ignore]
         case .gate: return [.success, .ignore] + no
-        case .unknown: return proven ? [.success, .ignore] + no : [.ignore] + no
+        case .unknown, .program: return proven ? [.success, .ignore] + no : [.ignore] + no
         }
     }
 

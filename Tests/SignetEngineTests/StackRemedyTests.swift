@@ -29,6 +29,9 @@ import Testing
         "auth sufficient pam_rootok.so\nauth [success=ok default=die] pam_signet.so\n",
         "auth required pam_signet.so\nauth [default=ignore] pam_faillock.so authfail\nauth optional pam_permit.so\n",
         "auth sufficient pam_signet.so\nauth substack /common\n",
+        "auth sufficient pam_signet.so finger=no pin=no\nauth required pam_permit.so\n",
+        "auth sufficient pam_exec.so /usr/local/bin/ask\nauth [success=ok default=die] pam_signet.so\n",
+        "auth sufficient pam_signet.so\nauth sufficient pam_exec.so /usr/local/bin/ask\nauth required pam_deny.so\n",
     ]
 
     /// The service's own file after a step; nil where the step is words alone.

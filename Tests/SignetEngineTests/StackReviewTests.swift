@@ -27,6 +27,7 @@ import Testing
         case .systemPasswordGrants(_, .withoutAsking): "password, Signet not asked"
         case .systemPasswordGrants(_, .afterRefusal): "password, after a refusal"
         case .otherProofGrants: "other proof"
+        case .programGrants: "program"
         case .unknownModuleGrants: "unknown module"
         case .rootGrants(true): "root, at risk"
         case .rootGrants(false): "root"
@@ -40,6 +41,9 @@ import Testing
         case .failuresCountedElsewhere: "counted elsewhere"
         case .copyIsOld: "copy"
         case .unknownArgument: "argument"
+        case .asksForNothing: "asks for nothing"
+        case .configurationMissing: "no configuration"
+        case .configurationUnusable: "configuration"
         case .modulePath: "path"
         case .partnerNotGuarded: "partner"
         }
@@ -82,6 +86,10 @@ import Testing
                 + "auth required pam_permit.so\n",
             ["anyone, Signet not asked"]
         ),
+        // A program says yes, and nobody knows to what; it is not the password that does.
+        ("auth sufficient pam_exec.so quiet /usr/local/bin/ask\n" + signet, ["program"]),
+        ("auth optional pam_exec.so /usr/local/bin/note\n" + signet, []),
+        ("auth sufficient pam_signet.so\nauth required pam_exec.so expose_authtok /bin/ask\n", ["program"]),
         // Root by the real user id, in a program that always runs as root.
         ("auth sufficient pam_rootok.so\n" + signet, ["root, at risk"]),
         // Jumps that land wrongly.

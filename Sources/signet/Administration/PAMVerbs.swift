@@ -16,7 +16,7 @@ extension Command {
         options: [.folder, .json],
         details: """
             Walks through all that libpam could answer, whatever each module says. Needs no root. Exit status 0: nothing \
-            but Signet's yes lets anybody in; 1: something does, or nobody gets in, or Signet is not asked.
+            but Signet's yes lets anybody in; 1: something does, or nobody gets in, or Signet is not asked, or not as a configuration says that a line names.
             """
     ) { (invocation) throws(Failure) in
         let names = try services(invocation)
@@ -133,7 +133,7 @@ struct PAMReport: Encodable, Equatable {
                 systemPasswordGrants: StackReview.grantsForPassword(name, read: read),
                 opensWithoutProof: StackReview.opensWithoutProof(name, read: read),
                 refusesEveryProof: StackReview.refusesEveryProof(name, read: read),
-                findings: StackReview.findings(for: name, read: read).map(Finding.init))
+                findings: ServiceFiles.findings(for: service, extra: folders).map(Finding.init))
         }
 
         init(

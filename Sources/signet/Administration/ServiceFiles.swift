@@ -41,6 +41,22 @@ enum ServiceFiles {
         }
     }
 
+    /// All that is to be said about a service, the configuration files that its lines name included.
+    static func findings(for service: String, extra: [String] = []) -> [StackFinding] {
+        StackReview.findings(
+            for: Array(service.utf8), read: { read($0, extra: extra) }, configurationTrouble: configurationTrouble)
+    }
+
+    /// What is the matter with the configuration file that a line names.
+    ///
+    /// nil where nothing is, and where it cannot be seen without root.
+    private static func configurationTrouble(_ path: [UInt8]) -> ConfigurationTrouble? {
+        let loaded = ConfigurationLoader.load(path)
+        if !loaded.hasFile { return .path(PathProblem(path: path, matter: .missing)) }
+        if geteuid() != 0, case .path(let problem)? = loaded.problem, case .system = problem.matter { return nil }
+        return loaded.problem
+    }
+
     /// Copies that editors and dpkg leave; libpam would take them for services, but no program asks for them.
     private static func isBackup(_ name: String) -> Bool {
         name.hasSuffix("~") || [".dpkg-", ".ucf-", ".rpm", ".orig", ".bak"].contains { name.contains($0) }

@@ -99,6 +99,18 @@ struct PAMVerbTests {
         #expect(open.text(width: 80).contains("fail  pam signet-test-service  everybody gets in"))
     }
 
+    // Would catch: a configuration that a line names and that is not there, or is anybody's, passed over where it is really looked at.
+    @Test func `the configuration that a line names is looked at`() {
+        let line = "auth [success=ok default=die] pam_signet.so"
+        let missing = report("\(line) conf=/signet-no-such-file.conf\n")
+        #expect(!missing.isRight && missing.services[0].findings.map(\.severity) == ["failure"])
+        #expect(missing.text(width: 200).contains("there is no /signet-no-such-file.conf"))
+        let scratch = Scratch()
+        let open = report("\(line) conf=\(scratch.file("a.conf", "finger = yes\n"))\n")
+        #expect(open.services[0].findings.map(\.text).allSatisfy { $0.contains("can be changed by others") })
+        #expect(open.services[0].findings.count == 1)
+    }
+
     // Would catch: a service's name that leads to a file elsewhere.
     @Test(arguments: ["../passwd", "/etc/passwd", "", ".hidden"])
     func `only names of services are taken`(name: String) {

@@ -93,6 +93,51 @@ struct DoctorTests {
         }
     }
 
+    // Would catch: a doctor that sends people to itself, and so leaves them where they were.
+    @Test func `no remedy is doctor`() {
+        var remedies: [String] = []
+        let kinds: [RecordKind] = [.store, .values, .identity, .prints, .attempts]
+        let faults: [RecordFault] = [
+            .damaged, .foreign, .otherUser, .renamed, .newer, .missing, .unsafe, .stuck, .keyLost, .rolledBack,
+            .enclaveGone, .enclaveForeign, .enclaveRequired,
+        ]
+        var records: [RecordCondition] = [.busy, .clockUnreadable]
+        records += [ENOSPC, EROFS, EMFILE, EIO, EPERM].map { .refused(errno: $0) }
+        for kind in kinds { records += faults.map { .faulty(kind, $0) } }
+        let alice = RecordOwner.user(uid: 1000, name: Array("alice".utf8))
+        for record in records {
+            let status = UserStatus(
+                uid: 1000, userName: Array("alice".utf8), record: record, readers: .problem(.noReader))
+            let lines = Doctor.lines(alice, status)
+            #expect(!lines.isEmpty, "\(record)")
+            remedies += lines.map { $0.remedy ?? "" }
+        }
+        for fault in faults { remedies.append(Doctor.remedy(for: .fprintdUnusable(fault), uid: 1000, user: "alice")) }
+        for report in EnclaveTextTests.reports { remedies += DoctorEnclave.lines(report).map { $0.remedy ?? "-" } }
+        for remedy in remedies { #expect(!remedy.isEmpty && !remedy.contains("signet doctor"), "\(remedy)") }
+    }
+
+    // Would catch: a folder that is open still, or closed to the wrong mode, after what doctor says is done; and words for a thing of
+    // another kind that change its mode.
+    @Test func `the store's folders are mended at once`() {
+        let root = Array("/var/lib/signet".utf8)
+        let open = Doctor.storeLine(
+            PathProblem(path: root, matter: .writableByOthers(mode: 0o777)),
+            StoreLeak(path: root, isFolder: true, matter: .openMode))
+        #expect(open.remedy == "sudo chmod 700 /var/lib/signet" && open.text.contains("mode 0777"))
+        let foreign = Doctor.storeLine(
+            PathProblem(path: root, matter: .notRoots(owner: 1000)),
+            StoreLeak(path: root, isFolder: true, matter: .foreignOwner))
+        #expect(foreign.remedy == "sudo chown root:root /var/lib/signet && sudo chmod 700 /var/lib/signet")
+        // A folder above is not the store's alone.
+        let above = PathProblem(path: Array("/var".utf8), matter: .writableByOthers(mode: 0o777))
+        #expect(Doctor.storeLine(above, nil).remedy == "chmod go-w /var")
+        let users = root + Array("/users".utf8)
+        let plain = Doctor.usersLine(StoreLeak(path: users, isFolder: true, matter: .wrongKind))
+        #expect(plain.remedy == "sudo mv /var/lib/signet/users /root/" && plain.text.contains("no folder"))
+        #expect(Doctor.usersLine(nil).remedy?.hasSuffix("sudo chmod 700 /var/lib/signet/users") == true)
+    }
+
     // Would catch: a full or read-only store that is called healthy, or one with room that is not.
     @Test func `the store needs room`() {
         #expect(Doctor.lines(.some, "/s").isEmpty && Doctor.lines(.unknown, "/s").isEmpty)

@@ -71,6 +71,18 @@ struct EnclaveTextTests {
         return reports
     }
 
+    // Would catch: an administrator without a TPM who is told to move the secrets into it.
+    @Test func `a TPM that is required and not there has a remedy that works`() {
+        for store in [EnclaveReport.Store.none, .file] {
+            let report = EnclaveReport(store: store, preference: .require, tpm: .problem(.noDevice))
+            let lines = DoctorEnclave.lines(report)
+            #expect(lines.map(\.level) == [.fail])
+            #expect(lines.first?.remedy?.hasPrefix("write \"enclave = prefer\" in /etc/security/signet.conf") == true)
+        }
+        let present = EnclaveReport(store: .file, preference: .require, tpm: .present(Self.facts()))
+        #expect(DoctorEnclave.lines(present).map(\.remedy) == ["sudo signet enclave migrate --to tpm"])
+    }
+
     // Would catch: a line that leaves an administrator without a way out, or in a report that nobody would call well.
     @Test func `every line has its remedy`() {
         for report in Self.reports {

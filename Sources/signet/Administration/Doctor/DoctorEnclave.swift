@@ -20,9 +20,15 @@ enum DoctorEnclave {
     private static func store(_ report: EnclaveReport) -> [DoctorLine] {
         switch (report.store, report.tpm) {
         // What is wrong with the store itself stands in its own lines.
+        case (.none, .problem(let problem)) where report.preference == .require:
+            return [
+                DoctorLine(
+                    .fail, "enclave", "no PIN can be set: the configuration asks for a TPM, and \(problem.words)",
+                    remedy: withoutTPM)
+            ]
         case (.none, _), (.unusable, _): return []
         case (.file, .present(let facts)):
-            if report.preference == .require { return [required] }
+            if report.preference == .require { return [required(remedy: "sudo signet enclave migrate --to tpm")] }
             if report.preference == .file { return [.ok("enclave", "the secrets are in a key file, as configured")] }
             return [
                 DoctorLine(
@@ -30,7 +36,7 @@ enum DoctorEnclave {
                     remedy: "sudo signet enclave migrate --to tpm")
             ]
         case (.file, .problem):
-            if report.preference == .require { return [required] }
+            if report.preference == .require { return [required(remedy: withoutTPM)] }
             return [.ok("enclave", "the secrets are in a key file; there is no TPM")]
         case (.tpm, .present(let facts)):
             return [
@@ -38,15 +44,25 @@ enum DoctorEnclave {
             ]
         case (.tpm, .problem(let problem)):
             return [
-                DoctorLine(.fail, "enclave", "nobody gets in: \(problem.words)", remedy: problem.remedy)
+                DoctorLine(.fail, "enclave", "nobody gets in: \(problem.words)", remedy: remedy(problem))
             ]
         }
     }
 
-    private static var required: DoctorLine {
+    /// What works where no TPM does: nothing could be moved to it.
+    private static let withoutTPM =
+        "write \"enclave = prefer\" in /etc/security/signet.conf; or mend the TPM, and then: sudo signet enclave migrate --to tpm"
+
+    /// Other commands send people here where the helper failed.
+    private static func remedy(_ problem: EnclaveProblem) -> String {
+        guard problem == .helperFailed else { return problem.remedy }
+        return "mend what is said of the TPM helper; where that is well, look into the system's log"
+    }
+
+    private static func required(remedy: String) -> DoctorLine {
         DoctorLine(
             .fail, "enclave", "nobody gets in: the configuration asks for a TPM, and the secrets are in a key file",
-            remedy: "sudo signet enclave migrate --to tpm")
+            remedy: remedy)
     }
 
     private static func unfinished(_ report: EnclaveReport) -> [DoctorLine] {

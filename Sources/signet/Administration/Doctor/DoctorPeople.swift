@@ -17,13 +17,13 @@ extension Doctor {
                 && (StackReview.opensWithoutProof(Array(service.utf8), read: read)
                     || StackReview.refusesEveryProof(Array(service.utf8), read: read))
         }
-        let oddLines = odd.flatMap { Doctor.lines($0, StackReview.findings(for: Array($0.utf8), read: read)) }
+        let oddLines = odd.flatMap { Doctor.lines($0, ServiceFiles.findings(for: $0)) }
         if guarded.isEmpty {
             return oddLines + [
                 DoctorLine(.note, "pam", "no service asks Signet yet", remedy: "scripts/install --service sudo")
             ]
         }
-        return oddLines + guarded.flatMap { Doctor.lines($0, StackReview.findings(for: Array($0.utf8), read: read)) }
+        return oddLines + guarded.flatMap { Doctor.lines($0, ServiceFiles.findings(for: $0)) }
     }
 
     /// The lines for one service's findings.
@@ -47,35 +47,6 @@ extension Doctor {
                     }
                 return DoctorLine(level, subject, finding.sentence, remedy: finding.remedy)
             }
-    }
-
-    /// Who would be shut out: administrators without a PIN where sudo asks Signet, root where su or login does.
-    func peopleLines() -> [DoctorLine] {
-        var lines: [DoctorLine] = []
-        var withoutPIN: [(name: String, program: String)] = []
-        if guarded.contains("sudo") {
-            for name in Groups.members(of: ["sudo", "wheel", "admin"]) where !hasPIN(name) {
-                withoutPIN.append((name, "sudo"))
-            }
-        }
-        for service in ["su", "login"] where guarded.contains(service) && !hasPIN("root") {
-            withoutPIN.append(("root", service))
-            break
-        }
-        for (name, program) in withoutPIN {
-            let label = Output.text(Array(name.utf8))
-            lines.append(
-                DoctorLine(
-                    .warn, "user \(label)", "has no usable PIN, and \(program) asks for it",
-                    remedy: "sudo signet pin set --user \(ShellWord.quoted(Array(name.utf8)))"))
-        }
-        return lines
-    }
-
-    private func hasPIN(_ name: String) -> Bool {
-        guard let account = try? Accounts.named(Array(name.utf8)) else { return false }
-        let target = TargetUser(.user(uid: account.uid, name: account.name))
-        return AdministratorLedger.status(of: target, loaded.configuration, readers: .problem(.noReader)).pin != nil
     }
 
     /// The clock that waits run on, and the log that decisions go to.
@@ -105,6 +76,9 @@ extension Doctor {
 
 /// The machine's groups.
 enum Groups {
+    /// Those whose members administer a machine, on one distribution or another.
+    static let administrators = ["sudo", "wheel", "admin"]
+
     /// The name of the group with this number, or nil where there is none.
     static func name(of group: UInt32) -> [UInt8]? {
         // SAFETY: the command line has one thread; the answer is read before the next such call, and ends with a zero.

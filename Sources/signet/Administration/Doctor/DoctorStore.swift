@@ -18,7 +18,7 @@ extension Doctor {
                     )
                 ]
             }
-            return [Doctor.line("store", problem)]
+            return [Doctor.storeLine(problem, StoreInspection.leak(root: root, uid: 0))]
         }
         do throws(FileFault) { _ = try SecureFolder(path: root) } catch {
             return [DoctorLine(.fail, "store", "others than root can look into \(path)", remedy: "chmod 700 \(path)")]
@@ -107,12 +107,7 @@ extension Doctor {
         guard (try? SecureFolder(path: root)) != nil else { return [] }
         let owners: [RecordOwner]
         do throws(StoreError) { owners = try AdministratorLedger.owners() } catch {
-            return [
-                DoctorLine(
-                    .fail, "records", "the users' folder cannot be read",
-                    remedy:
-                        "sudo chown root:root \(Output.text(root))/users && sudo chmod 700 \(Output.text(root))/users")
-            ]
+            return [Doctor.usersLine(StoreInspection.leak(root: root, uid: 0))]
         }
         var lines: [DoctorLine] = []
         var usable = 0
@@ -153,7 +148,9 @@ extension Doctor {
         case .notSetUp: return []
         case .busy, .refused, .clockUnreadable:
             return [
-                DoctorLine(.warn, "records", "\(status.label): \(status.record.words)", remedy: "sudo signet doctor")
+                DoctorLine(
+                    .warn, "records", "\(status.label): \(status.record.words)",
+                    remedy: Doctor.remedy(for: status.record, uid: status.uid))
             ]
         case .faulty: break
         }
@@ -173,7 +170,8 @@ extension Doctor {
             case .notSetUp: return nil
             }
             return DoctorLine(
-                level, "user \(status.label)", attention.words, remedy: attention.remedy(for: status.argument))
+                level, "user \(status.label)", attention.words,
+                remedy: Doctor.remedy(for: attention, uid: status.uid, user: status.argument))
         }
     }
 }
@@ -184,7 +182,9 @@ extension StoreLeak {
     /// What is the matter with it.
     var words: String {
         switch matter {
-        case .wrongKind: "\(name) is a link, or no \(isFolder ? "folder" : "file")"
+        case .wrongKind where isFolder:
+            "\(name) is a link, or no folder; once that is moved away, put the real one back from a backup, or set PINs anew"
+        case .wrongKind: "\(name) is a link, or no file"
         case .foreignOwner: "\(name) is not root's"
         case .openMode: "others than root may open \(name)"
         }
@@ -194,7 +194,7 @@ extension StoreLeak {
     var remedy: String {
         let mode = "sudo chmod \(isFolder ? "700" : "600") \(name)"
         switch matter {
-        case .wrongKind: return "put back the real \(isFolder ? "folder" : "file") from a backup"
+        case .wrongKind: return isFolder ? "sudo mv \(name) /root/" : "put back the real file from a backup"
         case .foreignOwner: return "sudo chown root:root \(name) && \(mode)"
         case .openMode: return mode
         }

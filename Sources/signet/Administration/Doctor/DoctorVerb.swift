@@ -40,13 +40,16 @@ struct Doctor {
     func lines() -> [DoctorLine] {
         let enclave = EnclaveReport.read(loaded.configuration)
         let needsTPM = enclave.store == .tpm || enclave.preference == .require
-        var lines = storeLines(enclave) + DoctorEnclave.lines(enclave)
-        if !enclave.isClosed { lines += recordLines() + chipIndexLines() }
+        let store = storeLines(enclave)
+        var lines = store + DoctorEnclave.lines(enclave)
+        let records = enclave.isClosed ? [] : recordLines()
+        if !enclave.isClosed { lines += records + chipIndexLines() }
         lines += fprintdLines() + configurationLines() + moduleLines() + helperLines()
         lines += helperUserLines()
         lines += enclaveHelperLines(isNeeded: needsTPM) + readerLines() + serviceLines()
         // Who has a PIN is not known where nothing can be opened.
-        if !enclave.isClosed { lines += peopleLines() }
+        let isWhole = !(store + records).contains { $0.level == .fail && !$0.subject.hasPrefix("user ") }
+        if !enclave.isClosed { lines += peopleLines(storeIsWhole: isWhole) }
         return lines + surroundingLines()
     }
 
