@@ -160,7 +160,7 @@ package struct UserStore: RecordStore, ~Copyable {
             folder = consume opened
         } else {
             let opened = try openFolder(creating: true)
-            records = try FileLock(.lock, in: opened, timing: timing)
+            records = try FileLock(.lock, in: opened, owner: uid, timing: timing)
             isLocked = true
             folder = consume opened
         }
