@@ -231,6 +231,11 @@ package struct SecureFolder: ~Copyable {
         try names(name, folder.identity)
     }
 
+    /// All names in this folder, in no order.
+    borrowing func names() throws(FileFault) -> [FileName] {
+        try SmallFile.names(in: descriptor, limit: .max).compactMap { FileName($0) }
+    }
+
     /// Names in this folder that are plain decimal numbers, in no order: the users' folders.
     package borrowing func numbers() throws(FileFault) -> [UInt32] {
         var found: [UInt32] = []
