@@ -174,6 +174,7 @@ extension Failure {
             self.init(
                 .stateDamaged, "the configuration asks for a TPM, and signet was set up without it",
                 hint: "see what to do with \"sudo signet doctor\"")
+        case .troubled(.folderAbove): self = .folderAbove()
         case .locked(let lockout): self.init(lockout, "PIN", target)
         case .unavailable:
             self.init(
