@@ -19,13 +19,17 @@ static struct flock whole_file(void) {
 }
 
 int signet_lock_try(int file) {
+    struct flock lock = whole_file();
+    // Of whom the process is, the lock says itself, by its length: F_GETLK tells that with the holder's number, in one look
+    // that no change of users and no new process of that number can come between, with /proc or without it.
+    lock.l_len = (off_t)getuid() + 1;
     // The lock that names its holder comes first and goes last: a user can stop his own `su alice` between the two calls,
     // and nobody could be killed who held the other alone.
-    struct flock lock = whole_file();
     if (fcntl(file, F_SETLK, &lock) != 0) return -1;
     if (flock(file, LOCK_EX | LOCK_NB) == 0) return 0;
     // Another thread holds it. To keep the record lock would name a waiter for a holder, and have it killed.
     int error = errno;
+    lock = whole_file();
     lock.l_type = F_UNLCK;
     (void)fcntl(file, F_SETLK, &lock);
     errno = error;
@@ -42,9 +46,13 @@ void signet_lock_release(int file) {
     (void)fcntl(file, F_SETLK, &lock);
 }
 
-pid_t signet_lock_holder(int file) {
+pid_t signet_lock_holder(int file, uid_t *user) {
+    if (user != NULL) *user = (uid_t)-1;
     struct flock lock = whole_file();
     if (fcntl(file, F_GETLK, &lock) != 0) return -1;
+    // 0 is the length of a lock without end, as other versions take it; the last number of all is nobody's.
+    if (user != NULL && lock.l_type != F_UNLCK && lock.l_start == 0 && lock.l_len > 0 && lock.l_len < (uid_t)-1)
+        *user = (uid_t)(lock.l_len - 1);
     // A holder in another pid namespace reads as 0, an open-file-description lock as -1: neither names a process.
     return lock.l_type == F_UNLCK || lock.l_pid < 0 ? 0 : lock.l_pid;
 }

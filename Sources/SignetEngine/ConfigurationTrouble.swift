@@ -41,8 +41,8 @@ package struct PathProblem: Error, Equatable, Sendable {
     package var remedy: String? {
         let name = UTF8Text.printable(path, limit: 200)
         switch matter {
-        case .notRoots: return "chown root:root \(name)"
-        case .writableByOthers: return "chmod go-w \(name)"
+        case .notRoots: return "sudo chown root:root \(name)"
+        case .writableByOthers: return "sudo chmod go-w \(name)"
         case .wrongKind: return "put the real thing at \(name), no link"
         case .notAbsolute: return "write an absolute path without \"..\""
         case .tooLarge: return "make \(name) smaller"

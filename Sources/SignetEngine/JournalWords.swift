@@ -195,6 +195,7 @@ extension RecordFault {
         case .newer: "newer"
         case .missing: "missing"
         case .unsafe: "unsafe"
+        case .unsafeAbove: "unsafe_above"
         case .stuck: "stuck"
         case .keyLost: "key_lost"
         case .rolledBack: "rolled_back"

@@ -18,8 +18,10 @@ package enum RecordFault: Equatable, Sendable {
     case newer
     /// It must be there and is not.
     case missing
-    /// A file or folder on the way is not root's alone.
+    /// A file or folder of the store is not root's alone.
     case unsafe
+    /// A folder above the store can be changed by others than root, or is a link.
+    case unsafeAbove
     /// What lies in its place can be neither replaced nor taken away: an immutable file, a mount point.
     case stuck
     /// The master key is gone or cannot be used.

@@ -183,6 +183,8 @@ extension RecordTrouble {
         case .enclaveRequired:
             "Signet has to use this machine's security chip (TPM), and was set up without it. "
                 + RecordTrouble.whoLooks
+        case .folderAbove:
+            "A folder above Signet's own can be changed by others than root, or is a link. " + RecordTrouble.whoLooks
         }
     }
 

@@ -229,6 +229,7 @@ extension RecordTrouble {
         case .enclaveGone: self = .enclaveGone
         case .enclaveForeign: self = .enclaveForeign
         case .enclaveRequired: self = .enclaveRequired
+        case .unsafeAbove: self = .folderAbove
         case .damaged, .foreign, .otherUser, .newer, .missing, .unsafe, .stuck, .keyLost: return nil
         }
     }

@@ -30,7 +30,7 @@ public struct ReaderClaim: ~Copyable {
         if signet_lock_try(file.raw) != 0 {
             let code = signet_errno()
             guard code == EACCES || code == EAGAIN else { throw .impossible }
-            throw ReaderClaim.refusal(by: signet_lock_holder(file.raw), in: file)
+            throw ReaderClaim.refusal(by: signet_lock_holder(file.raw, nil), in: file)
         }
         ClaimAge.begin(in: file)
         self.file = file
@@ -45,7 +45,7 @@ public struct ReaderClaim: ~Copyable {
         guard let name = ReaderClaim.fileName(of: reader) else { return nil }
         let file: FileDescriptor
         do throws(FileFault) { file = try SecureFolder(path: folder).file(name, flags: O_RDWR) } catch { return nil }
-        let holder = signet_lock_holder(file.raw)
+        let holder = signet_lock_holder(file.raw, nil)
         return holder > 0 ? refusal(by: holder, in: file) : nil
     }
 

@@ -119,7 +119,7 @@ package enum SafePath {
     static func matter(_ fault: FileFault) -> PathProblem.Matter {
         switch fault {
         case .missing: .missing
-        case .unsafe: .wrongKind
+        case .unsafe, .unsafeAbove: .wrongKind
         case .wrongSize: .tooLarge
         case .system(let number): .system(errno: number)
         }

@@ -72,6 +72,8 @@ package enum RecordTrouble: Equatable, Sendable, CaseIterable {
     case enclaveForeign
     /// The configuration asks for a TPM, and the store's key is a file.
     case enclaveRequired
+    /// A folder above the store can be changed by others than root, or is a link.
+    case folderAbove
 }
 
 /// Why an authentication was refused.

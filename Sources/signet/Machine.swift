@@ -84,8 +84,9 @@ extension Failure {
             self.init(
                 .stateDamaged, "the configuration asks for a TPM, and the secrets are in a key file",
                 hint: "move them with \"sudo signet enclave migrate --to tpm\"")
+        case .fault(.store, .unsafeAbove): self = .folderAbove()
         case .fault(.store, .unsafe):
-            self.init(.stateDamaged, "the store or a folder above it is not root's alone", hint: doctor)
+            self.init(.stateDamaged, "the store is not root's alone", hint: doctor)
         case .fault: self.init(.stateDamaged, "signet's record for \(target.text) is damaged", hint: doctor)
         case .busy: self.init(.busy, "somebody else is using signet's record for \(target.text)", hint: "try again")
         case .system: self.init(.busy, "the store cannot be read or written now", hint: doctor)
@@ -99,6 +100,18 @@ extension Failure {
             hint: "for the same person, give it the new name with \"sudo signet user adopt --user "
                 + "\(target.argument)\"; somebody else's is deleted with \"sudo signet user purge --yes --user "
                 + "\(target.argument)\"")
+    }
+
+    /// A folder above the store is not root's alone: which one, and the command that closes it.
+    static func folderAbove(of root: [UInt8] = UserStore.standardRoot) -> Failure {
+        guard let problem = SafePath.problem(with: root, .folder), let remedy = problem.remedy else {
+            return Failure(
+                .stateDamaged, "a folder above the store can be changed by others than root, or is a link",
+                hint: "see which with \"sudo signet doctor\"")
+        }
+        return Failure(
+            .stateDamaged, "\(Output.text(problem.path)) \(problem.sentence)",
+            hint: problem.matter == .wrongKind ? remedy : "mend that with \"\(remedy)\", and run it again")
     }
 
     /// There is nothing to work on.

@@ -33,8 +33,9 @@ import Testing
         Damage(script: "truncate -s +1 $U/attempts", record: "damaged", words: "the record \"counters\" is damaged"),
         Damage(
             script: "rm $U/identity; mkdir -m 700 $U/identity", record: "unsafe",
-            words: "identity is a link, or no file"),
-        Damage(script: "rm $U/lock; mkdir -m 700 $U/lock", record: "unsafe", words: "lock is a link, or no file"),
+            words: "identity is a folder, and must be a file"),
+        Damage(
+            script: "rm $U/lock; mkdir -m 700 $U/lock", record: "unsafe", words: "lock is a folder, and must be a file"),
         Damage(script: "chmod 644 $U/attempts", record: "unsafe", words: "others than root may open"),
         Damage(
             script: "cp $O/prints $U/prints", record: "other_user", words: "the record \"prints\" is another user's"),

@@ -21,7 +21,7 @@ static void check_locks(void) {
     const char *path = scratch_path("lock");
     int file = open(path, O_RDWR | O_CREAT, 0600);
     CHECK(file >= 0);
-    CHECK(signet_lock_holder(file) == 0);
+    CHECK(signet_lock_holder(file, NULL) == 0);
     CHECK(signet_lock_try(file) == 0);
     // A second description of the same process: the record lock is ours already, flock(2)'s is in the way.
     int again = open(path, O_RDWR);
@@ -31,7 +31,7 @@ static void check_locks(void) {
     (void)close(again);
     (void)close(file);
     CHECK(signet_lock_try(file) == -1 && errno == EBADF);
-    CHECK(signet_lock_holder(file) == -1 && errno == EBADF);
+    CHECK(signet_lock_holder(file, NULL) == -1 && errno == EBADF);
     signet_lock_release(file);
 
     // The holder is another process, by its pid.
@@ -45,14 +45,15 @@ static void check_locks(void) {
     CHECK(sigtimedwait(&ready, NULL, &longest) == SIGUSR1);
     file = open(scratch_path("lock"), O_RDWR | O_CLOEXEC);
     CHECK(signet_lock_try(file) == -1 && (errno == EAGAIN || errno == EACCES));
-    CHECK(signet_lock_holder(file) == child);
+    uid_t user = 4242;
+    CHECK(signet_lock_holder(file, &user) == child && user == getuid());
     int handle = signet_pidfd_open(child);
     CHECK(handle >= 0 && (fcntl(handle, F_GETFD) & FD_CLOEXEC) != 0);
     CHECK(signet_pidfd_kill(handle, SIGKILL) == 0);
     int status;
     CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status));
     CHECK(signet_pidfd_kill(handle, SIGKILL) == -1 && errno == ESRCH);
-    CHECK(signet_lock_holder(file) == 0 && signet_lock_try(file) == 0);
+    CHECK(signet_lock_holder(file, &user) == 0 && user == (uid_t)-1 && signet_lock_try(file) == 0);
     (void)close(handle);
     (void)close(file);
     (void)sigprocmask(SIG_SETMASK, &old, NULL);

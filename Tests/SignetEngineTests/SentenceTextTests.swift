@@ -236,6 +236,11 @@ private let sudo = Array("sudo".utf8)
                 "Signet has to use this machine's security chip (TPM), and was set up without it. "
                     + "An administrator can look with \"signet doctor\"."
             ),
+            (
+                .troubled(.folderAbove),
+                "A folder above Signet's own can be changed by others than root, or is a link. "
+                    + "An administrator can look with \"signet doctor\"."
+            ),
             (.waiting(seconds: .max), "Too many wrong PINs. Try again in 5124095576030432 hours."),
             (
                 .pinDisabled(codeHelps: true),

@@ -62,7 +62,7 @@ struct StackSettingsTests {
     @Test func `a configuration that cannot be used is told`() {
         let text = "auth [success=ok default=die] pam_signet.so conf=/etc/security/strict.conf\n"
         let open = review(text, .path(PathProblem(path: Self.file, matter: .writableByOthers(mode: 0o666))))
-        #expect(open.map(\.severity) == [.failure] && open[0].remedy == "chmod go-w /etc/security/strict.conf")
+        #expect(open.map(\.severity) == [.failure] && open[0].remedy == "sudo chmod go-w /etc/security/strict.conf")
         #expect(open[0].sentence.hasPrefix("fingers are off and the strictest limits rule"))
         let wrong = ConfigurationFile(Array("finger = maybe\n".utf8)).problems
         #expect(review(text, .text(wrong))[0].remedy.contains("signet config check /etc/security/strict.conf"))

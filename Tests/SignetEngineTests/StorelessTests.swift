@@ -22,7 +22,8 @@ import Testing
     /// nothing.
     @Test(arguments: [
         (RecordFault.enclaveGone, Notice.troubled(.enclaveGone)), (.enclaveForeign, .troubled(.enclaveForeign)),
-        (.enclaveRequired, .troubled(.enclaveRequired)), (.keyLost, .recordUnusable), (.damaged, .recordUnusable),
+        (.enclaveRequired, .troubled(.enclaveRequired)), (.unsafeAbove, .troubled(.folderAbove)),
+        (.unsafe, .recordUnusable), (.keyLost, .recordUnusable), (.damaged, .recordUnusable),
     ])
     func theReasonIsTold(fault: RecordFault, notice: Notice) {
         let (outcome, met, events) = run(.fault(.store, fault))

@@ -20,8 +20,36 @@ private func appears(_ path: String) {
 
 private func touch(_ path: String) { close(open(path, O_WRONLY | O_CREAT, 0o600)) }
 
-private func takeLock(_ path: String, timing: LockTiming = LockTiming()) throws -> FileLock {
-    try FileLock(.lock, in: SecureFolder(path: Array(path.utf8)), timing: timing)
+private func takeLock(_ path: String, owner: UInt32 = 1001, timing: LockTiming = LockTiming()) throws -> FileLock {
+    try FileLock(.lock, in: SecureFolder(path: Array(path.utf8)), owner: owner, timing: timing)
+}
+
+/// Becomes what `sudo` and `su` are when `user` starts them: root with that real user.
+private func become(_ user: uid_t) { require(setreuid(user, 0) == 0, 64) }
+
+/// Starts a process of `user` that takes the lock and stops itself; returns when it has the lock.
+private func startStoppedHolder(_ path: String, _ user: uid_t) -> pid_t {
+    let holder = startProcess {
+        become(user)
+        let lock = try takeLock(path)
+        // Now it is root's alone, as it is while it starts a helper.
+        become(0)
+        touch("\(path)/ready")
+        raise(SIGSTOP)
+        _ = consume lock
+    }
+    appears("\(path)/ready")
+    unlink("\(path)/ready")
+    return holder
+}
+
+/// Waits for the lock as `user`, in a process of its own; its exit status, 61 where it was not let in.
+private func wait(_ path: String, _ user: uid_t, _ timing: LockTiming) -> Int32 {
+    end(
+        of: startProcess {
+            become(user)
+            _ = try takeLock(path, timing: timing)
+        })
 }
 
 /// Real processes that hold and wait.
@@ -76,6 +104,89 @@ private func takeLock(_ path: String, timing: LockTiming = LockTiming()) throws 
             require(Date().timeIntervalSince(start) >= 0.25, 10)
             require(end(of: holder) == -SIGKILL, 11)
             _ = consume lock
+        }
+    }
+
+    /// Catches a person who waits in `su alice` and so kills alice's own sudo, or root's login, whose charge then stays.
+    ///
+    /// And one who is kept out of his own account, or out of alice's, by another person's stopped su.
+    @Test func nobodyKillsWhatIsTheOwnersOrRoots() async throws {
+        let path = folder.path
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let (alice, bob, carol): (uid_t, uid_t, uid_t) = (1001, 1002, 1003)
+            for user in [alice, 0] {
+                let holder = startStoppedHolder(path, user)
+                require(wait(path, bob, timing(hold: 100, wait: 700)) == 61, 10)
+                // It lives: who waits next finds it, and is root or alice herself.
+                require(wait(path, user, timing(hold: 100, wait: 60_000)) == 0, 11)
+                require(end(of: holder) == -SIGKILL, 12)
+            }
+            for user in [alice, carol, 0, bob] {
+                let holder = startStoppedHolder(path, bob)
+                require(wait(path, user, timing(hold: 100, wait: 60_000)) == 0, 13)
+                require(end(of: holder) == -SIGKILL, 14)
+            }
+        }
+    }
+
+    /// Catches an owner or an administrator who kills one of theirs that waits for the disk, and strangers who kill each other's.
+    @Test func whoWaitsForTheDiskIsNotKilled() async throws {
+        let path = folder.path
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let (alice, bob, carol): (uid_t, uid_t, uid_t) = (1001, 1002, 1003)
+            let pipe = "\(path)/pipe"
+            require(mkfifo(pipe, 0o600) == 0, 10)
+            func startSleeper(_ user: uid_t) -> pid_t {
+                let holder = startProcess {
+                    become(user)
+                    let lock = try takeLock(path)
+                    // posix_spawn waits as vfork(2) does, in state D, until its child has another program: it opens the
+                    // pipe first, which has no other end.
+                    var actions = posix_spawn_file_actions_t()
+                    posix_spawn_file_actions_init(&actions)
+                    posix_spawn_file_actions_addopen(&actions, 0, pipe, O_RDONLY, 0)
+                    var child: pid_t = 0
+                    let arguments: [UnsafeMutablePointer<CChar>?] = [strdup("true"), nil]
+                    let failed = posix_spawn(&child, "/bin/true", &actions, nil, arguments, environ)
+                    require(failed == 0, 65)
+                    _ = consume lock
+                }
+                for _ in 0..<5000 {
+                    let stat = (try? String(contentsOfFile: "/proc/\(holder)/stat", encoding: .utf8)) ?? ""
+                    if stat.contains(") D ") { return holder }
+                    usleep(2000)
+                }
+                exit(66)
+            }
+            for (holderUser, waiters) in [(alice, [alice, 0, bob]), (0, [alice, 0, bob]), (bob, [carol, bob])] {
+                let holder = startSleeper(holderUser)
+                for user in waiters {
+                    require(wait(path, user, timing(hold: 100, wait: 500)) == 61, 11)
+                }
+                // Its disk answers: it ends by itself.
+                let other = open(pipe, O_WRONLY)
+                require(end(of: holder) == 0, 12)
+                close(other)
+            }
+        }
+    }
+
+    /// Catches a waiter that takes a lock without its holder's name, as other versions have it, for a stranger's.
+    @Test func aLockThatDoesNotSayWhose() async throws {
+        let path = folder.path
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let holder = startProcess {
+                let file = open("\(path)/lock", O_RDWR | O_CREAT, 0o600)
+                var lock = flock()
+                lock.l_type = Int16(F_WRLCK)
+                require(fcntl(file, F_SETLK, &lock) == 0 && flock(file, LOCK_EX) == 0, 67)
+                touch("\(path)/ready")
+                raise(SIGSTOP)
+            }
+            appears("\(path)/ready")
+            require(wait(path, 1002, timing(hold: 100, wait: 500)) == 61, 10)
+            require(wait(path, 1001, timing(hold: 100, wait: 60_000)) == 0, 11)
+            require(end(of: holder) == -SIGKILL, 12)
         }
     }
 

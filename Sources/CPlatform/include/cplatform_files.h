@@ -6,15 +6,16 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/// Takes both locks on the whole file without waiting, flock(2)'s and fcntl(2)'s: 0, or -1 and errno (EACCES or EAGAIN:
-/// somebody holds one).
+/// Takes both locks of the file without waiting, flock(2)'s and fcntl(2)'s: 0, or -1 and errno (EACCES or EAGAIN: somebody
+/// holds one). fcntl(2)'s begins at 0, and has the process's real user, plus one, for its length.
 int signet_lock_try(int file);
 
 /// Gives both back; a child forked meanwhile by another thread would else keep flock(2)'s beyond the file's closing.
 void signet_lock_release(int file);
 
-/// The process that holds a lock in our way: its pid, 0 where nobody does or it cannot be named, -1 and errno.
-pid_t signet_lock_holder(int file);
+/// The process that holds a lock in our way: its pid, 0 where nobody does or it cannot be named, -1 and errno. `user`, where
+/// it is asked for, is the real user it had when it took the lock; (uid_t)-1 where the lock does not say.
+pid_t signet_lock_holder(int file, uid_t *_Nullable user);
 
 /// pidfd_open(2): a close-on-exec descriptor, or -1 and errno (ENOSYS before Linux 5.3).
 int signet_pidfd_open(pid_t process);

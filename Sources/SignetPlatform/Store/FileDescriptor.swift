@@ -5,6 +5,8 @@ package enum FileFault: Error, Equatable, Sendable {
     case missing
     /// Not root's alone, a symbolic link, or of the wrong type.
     case unsafe
+    /// The same of a folder on the way to it, which it cannot be blamed for.
+    case unsafeAbove
     /// Shorter or longer than a file of its kind can be.
     case wrongSize
     /// The system refused, with its errno.

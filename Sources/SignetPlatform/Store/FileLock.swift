@@ -1,10 +1,12 @@
 internal import CPlatform
 internal import CSodium
 package import SignetEngine
+internal import SignetPolicy
 
 /// How long a lock may be held and waited for, in milliseconds.
 package struct LockTiming: Equatable, Sendable {
-    /// Who is seen to hold the lock longer than this is killed; above the longest derivation that is configured.
+    /// Who is seen to hold the lock longer than this may be killed, see `LockParties`; above the longest derivation that is
+    /// configured.
     package var holdLimit: UInt64 = 15_000
     /// Who waits longer than this gives up.
     package var waitLimit: UInt64 = 60_000
@@ -24,9 +26,11 @@ package struct LockTiming: Equatable, Sendable {
 /// two threads of a program apart, and closing *any* descriptor of the file gives it up. A lock of flock(2) names nobody,
 /// but belongs to the one opening of the file. So flock(2) excludes, and fcntl(2) tells whom to kill.
 ///
-/// The holder is never trusted to let go: a user can stop his own `su alice` with SIGSTOP while it holds alice's lock.
+/// The holder is never trusted to let go: a user can stop his own `su alice` with SIGSTOP while it holds alice's lock. Nor is
+/// who waits trusted to have him killed: `LockParties` says who may.
 public struct FileLock: ~Copyable {
     private let file: FileDescriptor
+    private let owner: UInt32
     private let timing: LockTiming
     /// False between `release` and `takeAgain`.
     private var isHeld = true
@@ -34,10 +38,12 @@ public struct FileLock: ~Copyable {
     deinit { if isHeld { signet_lock_release(file.raw) } }
 
     /// Waits for the lock on the file `name` of `folder`, which is made where it is not there.
+    ///
+    /// `owner` is whose account it guards; what is nobody's alone, such as the store and its index, is root's.
     package init(
-        _ name: FileName, in folder: borrowing SecureFolder, timing: LockTiming = LockTiming()
+        _ name: FileName, in folder: borrowing SecureFolder, owner: UInt32 = 0, timing: LockTiming = LockTiming()
     ) throws(StoreError) {
-        var observer = HolderObserver(timing: timing)
+        var observer = HolderObserver(timing: timing, owner: owner)
         while true {
             do throws(FileFault) {
                 let file = try folder.lockFile(name)
@@ -45,6 +51,7 @@ public struct FileLock: ~Copyable {
                 // Who removed the user's records while we waited removed this file too: the lock is then on nothing.
                 if try folder.names(name, FileIdentity(try file.status())) {
                     self.file = file
+                    self.owner = owner
                     self.timing = timing
                     return
                 }
@@ -67,7 +74,7 @@ public struct FileLock: ~Copyable {
     ) throws(StoreError) -> Bool {
         guard !isHeld else { return true }
         do throws(FileFault) {
-            var observer = HolderObserver(timing: timing)
+            var observer = HolderObserver(timing: timing, owner: owner)
             try observer.wait(for: file)
             isHeld = true
             // Looked at anew: a program that closes what it did not open leaves the number to another file.
@@ -88,9 +95,10 @@ public struct FileLock: ~Copyable {
 /// Waits for a lock and watches who holds it.
 private struct HolderObserver {
     let timing: LockTiming
+    let owner: UInt32
     let start: UInt64
     var lastLook: UInt64
-    var holder: pid_t = 0
+    var holder = Holder.nobody
     var heldFor: UInt64 = 0
     /// Milliseconds of the next pause, at least: a sixteenth of the time that was waited, up to `longestInterval`.
     ///
@@ -98,8 +106,32 @@ private struct HolderObserver {
     var interval: UInt64
     static let longestInterval: UInt64 = 64
 
-    init(timing: LockTiming) {
+    /// Who holds the lock, as the lock itself says.
+    struct Holder: Equatable {
+        let process: pid_t
+        /// The real user it had when it took the lock; nil where the lock does not say.
+        ///
+        /// Not the one it has now: a program is its user's who called it, and root's alone while it starts a helper.
+        let user: UInt32?
+
+        static let nobody = Holder(process: 0, user: nil)
+
+        init(process: pid_t, user: UInt32?) {
+            self.process = process
+            self.user = user
+        }
+
+        init(of file: borrowing FileDescriptor) {
+            var user = uid_t.max
+            // SAFETY: `user` is ours and outlives the call.
+            process = unsafe signet_lock_holder(file.raw, &user)
+            self.user = user == .max ? nil : user
+        }
+    }
+
+    init(timing: LockTiming, owner: UInt32) {
         self.timing = timing
+        self.owner = owner
         interval = timing.pollInterval
         start = monotonicMilliseconds()
         lastLook = start
@@ -123,20 +155,27 @@ private struct HolderObserver {
         let seen = min(now - lastLook, 10 * interval + 10)
         lastLook = now
         interval = max(timing.pollInterval, min((now - start) / 16, HolderObserver.longestInterval))
-        let current = signet_lock_holder(file.raw)
-        guard current == holder, current > 0 else {
+        let current = Holder(of: file)
+        guard current == holder, current.process > 0 else {
             holder = current
             heldFor = 0
             return
         }
         heldFor += seen
         guard heldFor >= timing.holdLimit else { return }
-        heldFor = 0
-        kill(current, holding: file)
+        let parties = LockParties(owner: owner, waiter: getuid(), holder: current.user)
+        switch parties.treatment(ofHolderInDiskSleep: DiskSleep.isSeen(in: current.process)) {
+        case .spare: break
+        case .startAnew: heldFor = 0
+        case .kill:
+            heldFor = 0
+            kill(current, holding: file)
+        }
     }
 
     /// Kills the holder, and nobody who got its number after it.
-    private func kill(_ process: pid_t, holding file: borrowing FileDescriptor) {
+    private func kill(_ holder: Holder, holding file: borrowing FileDescriptor) {
+        let process = holder.process
         // Number 1 is the machine's or the container's own.
         guard process > 1, process != getpid() else { return }
         let handle = signet_pidfd_open(process)
@@ -146,7 +185,7 @@ private struct HolderObserver {
         }
         let owned = FileDescriptor(owning: handle)
         // The handle was made before this look: if the number still holds the lock, the handle means its holder.
-        guard signet_lock_holder(file.raw) == process else { return }
+        guard Holder(of: file) == holder else { return }
         _ = signet_pidfd_kill(owned.raw, SIGKILL)
     }
 

@@ -194,6 +194,7 @@ extension StoreError {
         switch fault {
         case .missing: self = .fault(kind, .missing)
         case .unsafe: self = .fault(kind, .unsafe)
+        case .unsafeAbove: self = .fault(kind, .unsafeAbove)
         case .wrongSize: self = .fault(kind, .damaged)
         case .system(let errno): self = .system(errno: errno)
         }

@@ -24,16 +24,25 @@ package struct SecureFolder: ~Copyable {
             names.append(name)
         }
         guard let last = names.popLast() else { throw .unsafe }
-        // SAFETY: the literal is a terminated string.
-        let top = unsafe signet_openat(AT_FDCWD, "/", SecureFolder.flags, 0)
-        guard top >= 0 else { throw .last }
-        var parent = FileDescriptor(owning: top)
-        try SecureFolder.check(parent, forbidden: SecureFolder.othersMayWrite)
-        for name in names {
-            parent = try SecureFolder.open(name, in: parent)
-            try SecureFolder.check(parent, forbidden: SecureFolder.othersMayWrite)
+        let parent: FileDescriptor
+        do throws(FileFault) { parent = try SecureFolder.walk(names) } catch {
+            throw error == .unsafe ? .unsafeAbove : error
         }
         self = try SecureFolder.enter(last, in: parent, creating: creating)
+    }
+
+    /// Goes from the top through folders that only root can change.
+    private static func walk(_ names: [FileName]) throws(FileFault) -> FileDescriptor {
+        // SAFETY: the literal is a terminated string.
+        let top = unsafe signet_openat(AT_FDCWD, "/", flags, 0)
+        guard top >= 0 else { throw .last }
+        var parent = FileDescriptor(owning: top)
+        try check(parent, forbidden: othersMayWrite)
+        for name in names {
+            parent = try open(name, in: parent)
+            try check(parent, forbidden: othersMayWrite)
+        }
+        return parent
     }
 
     /// Opens a folder in this one; where `creating`, makes it if it is not there.
@@ -229,6 +238,11 @@ package struct SecureFolder: ~Copyable {
     /// Whether `name` in this folder still is that other folder.
     package borrowing func holds(_ name: FileName, _ folder: borrowing SecureFolder) throws(FileFault) -> Bool {
         try names(name, folder.identity)
+    }
+
+    /// All names in this folder, in no order.
+    borrowing func names() throws(FileFault) -> [FileName] {
+        try SmallFile.names(in: descriptor, limit: .max).compactMap { FileName($0) }
     }
 
     /// Names in this folder that are plain decimal numbers, in no order: the users' folders.

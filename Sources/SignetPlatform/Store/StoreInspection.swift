@@ -9,6 +9,8 @@ package struct StoreLeak: Equatable, Sendable {
     package enum Matter: Equatable, Sendable {
         /// A link, or something else than a folder or a file.
         case wrongKind
+        /// A folder in a file's place.
+        case folder
         case foreignOwner
         /// The group or others have permissions.
         case openMode
@@ -38,6 +40,11 @@ package enum StoreInspection {
         return nil
     }
 
+    /// What lies in the place of the list of prints in readers' memories, or of its lock, and is none of root's files.
+    package static func indexLeak(root: [UInt8]) -> StoreLeak? {
+        leak(at: root + slash(.chipsLock), isFolder: false) ?? leak(at: root + slash(.chips), isFolder: false)
+    }
+
     /// Whether there are records of a user whose identity is gone, without which they mean nothing.
     ///
     /// Counters in which nothing was counted are none: they come before a first identity, which may be cut off there.
@@ -62,7 +69,9 @@ package enum StoreInspection {
         var paths = [root, users] + [FileName.chips, .chipsLock, .key, .keyTPM, .values].map { root + slash($0) }
         for uid in uids {
             let folder = users + Array("/\(uid)".utf8)
-            paths += [folder] + (FileName.records + [.lock]).map { folder + slash($0) }
+            for folder in [folder, folder + Array(".old".utf8)] {
+                paths += [folder] + SmallFile.names(in: folder).map { folder + [UInt8(ascii: "/")] + $0 }
+            }
         }
         // SAFETY: the path is terminated and outlives the call.
         return paths.filter { unsafe signet_is_frozen(AT_FDCWD, terminated($0)) != 0 }
@@ -89,21 +98,24 @@ package enum StoreInspection {
         }
     }
 
-    private static func slash(_ name: FileName) -> [UInt8] {
+    static func slash(_ name: FileName) -> [UInt8] {
         [UInt8(ascii: "/")] + name.terminated.dropLast().map { UInt8(bitPattern: $0) }
     }
 
     private static func leak(at path: [UInt8], isFolder: Bool) -> StoreLeak? {
         guard let status = look(path) else { return nil }
         let fits = (isFolder ? signet_is_directory(status.st_mode) : signet_is_regular(status.st_mode)) != 0
-        if !fits { return StoreLeak(path: path, isFolder: isFolder, matter: .wrongKind) }
+        if !fits {
+            let isFolderInstead = signet_is_directory(status.st_mode) != 0
+            return StoreLeak(path: path, isFolder: isFolder, matter: isFolderInstead ? .folder : .wrongKind)
+        }
         if status.st_uid != 0 { return StoreLeak(path: path, isFolder: isFolder, matter: .foreignOwner) }
         if status.st_mode & 0o077 != 0 { return StoreLeak(path: path, isFolder: isFolder, matter: .openMode) }
         return nil
     }
 
     /// What lstat(2) says; nil where there is nothing.
-    private static func look(_ path: [UInt8]) -> stat? {
+    static func look(_ path: [UInt8]) -> stat? {
         var status = stat()
         // SAFETY: the path is terminated; both outlive the call.
         return unsafe fstatat(AT_FDCWD, terminated(path), &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil

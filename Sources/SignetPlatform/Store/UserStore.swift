@@ -160,7 +160,7 @@ package struct UserStore: RecordStore, ~Copyable {
             folder = consume opened
         } else {
             let opened = try openFolder(creating: true)
-            records = try FileLock(.lock, in: opened, timing: timing)
+            records = try FileLock(.lock, in: opened, owner: uid, timing: timing)
             isLocked = true
             folder = consume opened
         }
@@ -238,8 +238,8 @@ package struct UserStore: RecordStore, ~Copyable {
     }
 
     package mutating func create(_ identity: IdentityRecord) throws(StoreError) {
-        // A removal that was cut off.
-        do throws(FileFault) { try empty(FileName(number: uid).outgoing) } catch { throw StoreError(.store, error) }
+        // A removal that was cut off. What of it does not go, doctor tells: it is nothing that a new record depends on.
+        _ = try? empty(FileName(number: uid).outgoing)
         let digest = try identity.digest()
         if let present = try? loadIdentity(), present.instance != identity.instance, (try? loadAttempts()) != nil {
             // One slot for each of the two, so that at each moment the identity that stands has counters.
@@ -336,7 +336,8 @@ package struct UserStore: RecordStore, ~Copyable {
         do throws(FileFault) {
             // Half of it gone, and the rest for ever in the way of a new one, is what would be left.
             for name in [name, name.outgoing] where try isFrozen(name) { throw FileFault.system(errno: EPERM) }
-            try empty(name.outgoing)
+            // What an earlier removal left has the name that this one needs.
+            guard try empty(name.outgoing) else { throw FileFault.system(errno: EPERM) }
             // In one step: whoever finds the folder finds all of it.
             try users.rename(name, to: name.outgoing)
             try users.sync()

@@ -52,7 +52,12 @@ extension Command {
     ) { (invocation) throws(Failure) in
         let (target, _) = try AdministratorLedger.named(invocation)
         guard try hasFolder(target) else {
-            throw Failure(.no, "nothing is kept of \(target.label)", hint: "see \"sudo signet status --all\"")
+            guard let left = StoreStray.leftover(of: target) else {
+                throw Failure(.no, "nothing is kept of \(target.label)", hint: "see \"sudo signet status --all\"")
+            }
+            throw Failure(
+                .no, "nothing is kept of \(target.label), but \(left.words)",
+                hint: "take it away with \"\(left.remedy)\"")
         }
         guard invocation.has(Option("--yes", "")) else {
             throw Failure(
@@ -60,10 +65,17 @@ extension Command {
                 hint: "to do it, add --yes")
         }
         var ledger = try openLedger(target)
-        do throws(LedgerFailure) { try ledger.purge() } catch { throw AdministratorLedger.failure(error, target) }
+        do throws(LedgerFailure) { try ledger.purge() } catch {
+            let obstacle = error == .recordUnusable ? Failure.obstacle(to: target) : nil
+            throw obstacle ?? AdministratorLedger.failure(error, target)
+        }
+        let left = StoreStray.leftover(of: target).map { left in
+            "\nA folder was among the records: \(left.words). Take it away with \"\(left.remedy)\"."
+        }
         invocation.answer(
             UserAnswer(target, done: true),
-            text: "Nothing is kept of \(target.label) any more.\n" + Leftovers.text(ledger.leftoverCount()))
+            text: "Nothing is kept of \(target.label) any more.\(left ?? "")\n"
+                + Leftovers.text(ledger.leftoverCount()))
         return .yes
     }
 

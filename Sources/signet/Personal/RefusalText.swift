@@ -1,4 +1,5 @@
 internal import SignetEngine
+internal import SignetPlatform
 internal import SignetPolicy
 
 // What people read where a management task ends without what was asked for.
@@ -175,6 +176,7 @@ extension Failure {
             self.init(
                 .stateDamaged, "the configuration asks for a TPM, and signet was set up without it",
                 hint: "see what to do with \"sudo signet doctor\"")
+        case .troubled(.folderAbove): self = .folderAbove()
         case .locked(let lockout): self.init(lockout, "PIN", target)
         case .unavailable:
             self.init(
@@ -197,8 +199,11 @@ extension Failure {
 
     /// The list of prints in readers' memories, which is nobody's record.
     static func indexUnusable(_ fault: RecordFault) -> Failure {
-        Failure(
-            .stateDamaged, "the list of prints in readers' memories is \(fault.words), and cannot be replaced",
+        let list = "the list of prints in readers' memories"
+        let leak = fault == .unsafe ? StoreInspection.indexLeak(root: UserStore.standardRoot) : nil
+        let words = ChipIndexWords.inPlace(leak, fault, list) ?? "\(list) is \(fault.words)"
+        return Failure(
+            .stateDamaged, "\(words), and cannot be replaced",
             hint: ChipIndexWords.hint(fault))
     }
 

@@ -131,11 +131,42 @@ struct DoctorTests {
         #expect(foreign.remedy == "sudo chown root:root /var/lib/signet && sudo chmod 700 /var/lib/signet")
         // A folder above is not the store's alone.
         let above = PathProblem(path: Array("/var".utf8), matter: .writableByOthers(mode: 0o777))
-        #expect(Doctor.storeLine(above, nil).remedy == "chmod go-w /var")
+        #expect(Doctor.storeLine(above, nil).remedy == "sudo chmod go-w /var")
         let users = root + Array("/users".utf8)
         let plain = Doctor.usersLine(StoreLeak(path: users, isFolder: true, matter: .wrongKind))
         #expect(plain.remedy == "sudo mv /var/lib/signet/users /root/" && plain.text.contains("no folder"))
         #expect(Doctor.usersLine(nil).remedy?.hasSuffix("sudo chmod 700 /var/lib/signet/users") == true)
+    }
+
+    // Would catch: a folder that is called open to others, where a file belongs; a list that is, and is called a folder.
+    @Test func `a folder in the list's place is called one`() {
+        let chips = Array("/s/chips".utf8)
+        let folder = StoreLeak(path: chips, isFolder: false, matter: .folder)
+        func survey(_ fault: RecordFault) -> ChipSurvey {
+            ChipSurvey(fault: fault, fits: false, index: ChipIndex(), leftovers: [])
+        }
+        let words = "/s/chips is a folder, and must be a file"
+        #expect(Doctor.lines(survey(.unsafe), leak: folder).first?.text.hasPrefix(words) == true)
+        #expect(Doctor.line(.unsafe, leak: folder).text.hasPrefix(words))
+        let open = StoreLeak(path: chips, isFolder: false, matter: .openMode)
+        #expect(Doctor.lines(survey(.unsafe), leak: open).first?.text.contains("is open to others than root") == true)
+        #expect(Doctor.lines(survey(.damaged), leak: folder).first?.text.contains("is damaged") == true)
+    }
+
+    // Would catch: a command that takes away something else than what it names, or that no shell takes.
+    @Test func `what is none of Signet's has a command`() {
+        func remedy(_ name: String, _ matter: StoreStray.Matter) -> String {
+            StoreStray(path: Array("/s/users/\(name)".utf8), matter: matter).remedy
+        }
+        #expect(remedy("1000/identity.bak", .file) == "sudo rm /s/users/1000/identity.bak")
+        #expect(remedy("1000/old prints", .folder) == "sudo rm -r /s/users/1000/'old prints'")
+        #expect(remedy("1000.old", .leftover) == "sudo rm -r /s/users/1000.old")
+        #expect(remedy("-f", .unknown) == "sudo rm -r /s/users/'./-f'")
+        // Their names cannot be typed.
+        for name in ["a\nb", "a\u{1B}[2J", String(repeating: "a", count: 100)] {
+            #expect(remedy(name, .unknown) == "sudo ls -lab /s/users/")
+        }
+        #expect(remedy("USER", .unknown) == "sudo rm -r /s/users/USER")
     }
 
     // Would catch: a full or read-only store that is called healthy, or one with room that is not.

@@ -11,30 +11,37 @@ extension Doctor {
             var store = try? UserStore(root: root, uid: 0, userName: [], keys: opened.keys)
         else { return [] }
         if loaded.configuration.enrollmentSource == .fprintd { store.elsewhere = FprintdStore(userName: []) }
-        do throws(StoreError) { return Doctor.lines(try store.surveyChipIndex(mending: false)) } catch {
+        let leak = StoreInspection.indexLeak(root: root)
+        do throws(StoreError) { return Doctor.lines(try store.surveyChipIndex(mending: false), leak: leak) } catch {
             guard case .fault(_, let fault) = error else { return [] }
-            return [Doctor.line(fault)]
+            return [Doctor.line(fault, leak: leak)]
         }
     }
 
     /// The line for an index that is not made anew; one that is unsafe here has a lock that is.
-    static func line(_ fault: RecordFault) -> DoctorLine {
-        DoctorLine(
+    ///
+    /// `leak` is what lies in their place, where that is known.
+    static func line(_ fault: RecordFault, leak: StoreLeak? = nil) -> DoctorLine {
+        let lock = "the lock of the list of prints in readers' memories"
+        let locked = ChipIndexWords.inPlace(leak, fault, lock) ?? "\(lock) is \(fault.words)"
+        return DoctorLine(
             .warn, "chip prints",
             fault == .newer
-                ? "the list of prints in readers' memories is \(fault.words)"
-                : "the lock of the list of prints in readers' memories is \(fault.words): nothing is written there",
+                ? "the list of prints in readers' memories is \(fault.words)" : "\(locked): nothing is written there",
             remedy: fault == .unsafe ? ChipIndexWords.clearing : ChipIndexWords.hint(fault))
     }
 
     /// The lines for one look; nothing where no print lies in a reader's memory.
-    static func lines(_ survey: ChipSurvey) -> [DoctorLine] {
+    ///
+    /// `leak` is what lies in the list's place, where that is known.
+    static func lines(_ survey: ChipSurvey, leak: StoreLeak? = nil) -> [DoctorLine] {
         var lines: [DoctorLine] = []
         if let fault = survey.fault {
+            let list = "the list of prints in readers' memories"
+            let words = ChipIndexWords.inPlace(leak, fault, list) ?? "\(list) is \(fault.words)"
             lines.append(
                 DoctorLine(
-                    .warn, "chip prints",
-                    "the list of prints in readers' memories is \(fault.words): foreign prints are not told until it is made anew",
+                    .warn, "chip prints", "\(words): foreign prints are not told until it is made anew",
                     remedy: Leftovers.remedy))
         } else if !survey.fits {
             lines.append(
@@ -71,6 +78,12 @@ enum ChipIndexWords {
         let root = Output.text(UserStore.standardRoot)
         // Nobody but root can look into the folder: its files are named by root's shell, not by the one that this is pasted into.
         return "see what holds its place with \"sudo sh -c 'lsattr -d \(root) \(root)/chips*; findmnt | grep \(root)'\""
+    }
+
+    /// What lies in the place of what is called `thing`; nil where its fault is another, or nothing is known.
+    static func inPlace(_ leak: StoreLeak?, _ fault: RecordFault, _ thing: String) -> String? {
+        guard fault == .unsafe, let leak, leak.matter == .folder || leak.matter == .wrongKind else { return nil }
+        return "\(leak.words), where \(thing) belongs"
     }
 
     static let remedyOfNewer = "install the later version of Signet again"

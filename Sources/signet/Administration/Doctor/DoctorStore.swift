@@ -37,7 +37,7 @@ extension Doctor {
             let path = Output.text(path)
             return DoctorLine(
                 .fail, "store", "\(path) is immutable or append-only: nothing can be counted or changed there",
-                remedy: "sudo chattr -i -a \(path)")
+                remedy: StoreInspection.thawing(path))
         }
     }
 
@@ -118,6 +118,12 @@ extension Doctor {
             if found.isEmpty { usable += 1 }
             lines += found
         }
+        // What a line tells already as no file of its kind need not be told once more.
+        let told = owners.compactMap { StoreInspection.leak(root: root, uid: $0.uid)?.path }
+        lines += StoreInspection.strays(root: root).filter { !told.contains($0.path) }.map { stray in
+            DoctorLine(
+                stray.matter == .leftover ? .warn : .note, "records", stray.words, remedy: stray.remedy)
+        }
         if usable > 0 {
             lines.insert(.ok("records", usable == 1 ? "1 user's can be read" : "\(usable) users' can be read"), at: 0)
         }
@@ -179,12 +185,15 @@ extension Doctor {
 extension StoreLeak {
     private var name: String { Output.text(path) }
 
+    private var isLock: Bool { path.suffix(5).elementsEqual("/lock".utf8) }
+
     /// What is the matter with it.
     var words: String {
         switch matter {
         case .wrongKind where isFolder:
             "\(name) is a link, or no folder; once that is moved away, put the real one back from a backup, or set PINs anew"
         case .wrongKind: "\(name) is a link, or no file"
+        case .folder: "\(name) is a folder, and must be a file"
         case .foreignOwner: "\(name) is not root's"
         case .openMode: "others than root may open \(name)"
         }
@@ -194,7 +203,10 @@ extension StoreLeak {
     var remedy: String {
         let mode = "sudo chmod \(isFolder ? "700" : "600") \(name)"
         switch matter {
-        case .wrongKind: return isFolder ? "sudo mv \(name) /root/" : "put back the real file from a backup"
+        // It is empty, and made anew where it is missing.
+        case .wrongKind where isLock, .folder where isLock: return "sudo rm -r \(name)"
+        case .wrongKind where isFolder: return "sudo mv \(name) /root/"
+        case .wrongKind, .folder: return "put back the real file from a backup"
         case .foreignOwner: return "sudo chown root:root \(name) && \(mode)"
         case .openMode: return mode
         }
