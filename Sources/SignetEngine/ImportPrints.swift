@@ -8,9 +8,9 @@ where
 {
     /// Takes prints that were enrolled elsewhere into the user's enrollment set; one reader's at a time.
     ///
-    /// In order: what is new is found and shown, the PIN is proven, one touch that matches an imported print shows that they work,
-    /// and the PIN's key approves the set. Nothing is written before. An administrator without the user's PIN takes them
-    /// over without a touch; they count when the user has activated them.
+    /// In order: what is new is found and shown, the PIN is proven, one touch that matches an imported print shows that
+    /// they work, and the PIN's key approves the set. Nothing is written before. An administrator without the user's
+    /// PIN takes them over without a touch; they count when the user has activated them.
     package mutating func importPrints<Screen: ManagementScreen & ~Copyable>(
         _ found: borrowing EnrollmentSet, on screen: inout Screen
     ) throws(ManagementRefusal) -> Imported {

@@ -2,7 +2,8 @@ package import SignetPolicy
 package import SignetRecords
 package import SignetSecrets
 
-// The ports: what the stories need from the machine (the readers' is in FingerSensor.swift, the TPM's in Enclave.swift). SignetPlatform has the adapters, the tests have fakes.
+// The ports: what the stories need from the machine (the readers' is in FingerSensor.swift, the TPM's in
+// Enclave.swift). SignetPlatform has the adapters, the tests have fakes.
 
 /// Why a record cannot be used; each case is told apart in the journal.
 package enum RecordFault: Equatable, Sendable {

@@ -14,9 +14,10 @@ package enum StackGuardFault: Error, Equatable, Sendable {
 
 /// Puts Signet's lines in the password lines' place in a service file, and keeps every other module.
 ///
-/// Debian's files take their authentication lines from `common-auth`, which carries the password line, its fallback and what other packages
-/// added. So the include is replaced by the lines it stands for, less the password's own: the password modules, the
-/// `requisite pam_deny.so` that is reached when they fail, and the `required pam_permit.so` that a jump from them reaches.
+/// Debian's files take their authentication lines from `common-auth`, which carries the password line, its fallback and
+/// what other packages added. So the include is replaced by the lines it stands for, less the password's own: the
+/// password modules, the `requisite pam_deny.so` that is reached when they fail, and the `required pam_permit.so` that
+/// a jump from them reaches.
 package struct StackGuard {
     /// What stands in the password's place: Signet's line, and what its yes passes over and lands on.
     ///
@@ -39,7 +40,8 @@ package struct StackGuard {
 
     private var pieces: [Piece] = []
 
-    /// The file with Signet in the password's place; the same bytes where it, or a file that it includes, has Signet there already.
+    /// The file with Signet in the password's place; the same bytes where it, or a file that it includes, has Signet
+    /// there already.
     ///
     /// Where Signet's line stands, and the password is asked for all the same or lets somebody in, the lines are written anew.
     package static func guarded(

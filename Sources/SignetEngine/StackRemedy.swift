@@ -87,7 +87,8 @@ struct StackAdvice {
         return holds(rest) ? .takeOut : nil
     }
 
-    /// Whether Signet's refusal refuses with these modules, its yes lets in, and nobody gets in by a proof that did not do before.
+    /// Whether Signet's refusal refuses with these modules, its yes lets in, and nobody gets in by a proof that did not
+    /// do before.
     private func holds(_ modules: [StackModule]) -> Bool {
         // What a line's arguments forbid is a finding of its own.
         let before = StackReview(service: service, stack: stack.withoutSignetsArguments)

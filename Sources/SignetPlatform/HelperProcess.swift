@@ -242,8 +242,9 @@ public struct HelperProcess: ~Copyable {
 
     /// Waits until the helper says that its device is closed, where it does within its grace.
     ///
-    /// `isFarewell` knows its word for that; all else that it still says counts for nothing. The end of the process need not be waited for then: the kernel's work of taking its memory back takes longer than
-    /// all that is left to be done here.
+    /// `isFarewell` knows its word for that; all else that it still says counts for nothing. The end of the process
+    /// need not be waited for then: the kernel's work of taking its memory back takes longer than all that is left to
+    /// be done here.
     package mutating func takeLeave(_ isFarewell: (Span<UInt8>) -> Bool) {
         if ending == nil { hangUp() }
         guard let ending else { return }

@@ -40,7 +40,8 @@ public struct ReaderClaim: ~Copyable {
 
     /// How a claim of `reader` would be refused now; nil where it would not.
     ///
-    /// Nothing is claimed or made for the look. A holder in another pid namespace, which has no number here, is not seen (fcntl(2), F_GETLK).
+    /// Nothing is claimed or made for the look. A holder in another pid namespace, which has no number here, is not
+    /// seen (fcntl(2), F_GETLK).
     package static func refusal(of reader: ReaderIdentity, in folder: [UInt8]) -> ClaimRefusal? {
         guard let name = ReaderClaim.fileName(of: reader) else { return nil }
         let file: FileDescriptor

@@ -7,7 +7,8 @@ package struct Configuration: Equatable, Sendable {
     package var finger = true
     /// Finger tries in one prompt, 1–3.
     package var fingerTries: UInt8 = 3
-    /// Consecutive finger failures until only the PIN helps, 1–5 (NIST SP 800-63B-4 §3.2.3 allows 5 without presentation attack detection).
+    /// Consecutive finger failures until only the PIN helps, 1–5 (NIST SP 800-63B-4 §3.2.3 allows 5 without
+    /// presentation attack detection).
     package var fingerLimit: UInt8 = 5
     /// Seconds for which a touch is awaited, 5–60.
     package var fingerTimeout: UInt8 = 20

@@ -4,8 +4,8 @@ package import SignetPolicy
 ///
 /// It tells a print of another user, or what a deletion left that was cut off, from a foreign one without a look at every
 /// user's records. No finger is let in by it, for a reader is asked for the prints of the approved record alone; only
-/// where foreign prints are to close the finger path does it say which do. An entry too many keeps a print from being called foreign, and that is all;
-/// an entry too few calls one foreign that is not.
+/// where foreign prints are to close the finger path does it say which do. An entry too many keeps a print from being
+/// called foreign, and that is all; an entry too few calls one foreign that is not.
 ///
 /// The order of writing, so that a crash between any two steps can be told and made good: an entry is there, loose, before
 /// its print comes into a record or leaves it; it is settled after the record was written; it goes after the print has

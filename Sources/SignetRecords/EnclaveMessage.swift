@@ -1,7 +1,8 @@
 package import SignetPolicy
 
 // The messages between Signet and its TPM helper, one packet each on a SOCK_SEQPACKET socket, in the layout of
-// `PacketCodec.swift`. The helper answers each request with one reply, in order. Secrets (32 bytes each) go from and to memory of the caller, never through an array.
+// `PacketCodec.swift`. The helper answers each request with one reply, in order. Secrets (32 bytes each) go from and to
+// memory of the caller, never through an array.
 
 /// The numbers of the format.
 package enum EnclaveMessage {
@@ -24,7 +25,8 @@ package enum EnclaveMessage {
 package enum EnclaveRequest: Equatable, Sendable {
     /// What the TPM is and how it stands: answered by `facts`.
     case look
-    /// Make the primary key and a session; refused as `foreign` where the primary's Name is not this one (empty: any). Answered by `opened`.
+    /// Make the primary key and a session; refused as `foreign` where the primary's Name is not this one (empty: any).
+    /// Answered by `opened`.
     case open(primaryName: [UInt8])
     /// Seal a secret without authorisation, never subject to dictionary attack: answered by `object`.
     case seal(secret: Range<Int>)

@@ -9,8 +9,8 @@ import Testing
         return (doctor.code, doctor.output.replacing(/\s+/, with: " "))
     }
 
-    // Would catch: a store that is gone while every service asks for its PINs, and a doctor that calls the machine well; an alarm while
-    // somebody still gets in; and a remedy that does not end it.
+    // Would catch: a store that is gone while every service asks for its PINs, and a doctor that calls the machine
+    // well; an alarm while somebody still gets in; and a remedy that does not end it.
     @Test func aStoreThatIsGoneIsAFailure() throws {
         let user = try Signet.user()
         try Command.must("usermod", "-aG", "sudo", user.name)

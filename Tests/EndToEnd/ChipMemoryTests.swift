@@ -60,7 +60,8 @@ import Testing
         }
     }
 
-    // Would catch a deletion whose print still lets in when it is killed before the chip has forgotten it, and that nobody is told of.
+    // Would catch a deletion whose print still lets in when it is killed before the chip has forgotten it, and that
+    // nobody is told of.
     @Test func aDeletionThatIsKilledLeavesNothingThatMatches() throws {
         try Enrolled.with(.storage) { alice in
             // Other users' records have this finger too, whom earlier tests have left.

@@ -10,8 +10,8 @@ import Testing
 
 /// What the shipped programs say of a damaged store, and each of its bytes before the shipped module.
 ///
-/// The rules are proved on the code of the store (`Damage` in SignetPlatformTests); `PINRecordTests` has what a person and the journal
-/// are told at a prompt.
+/// The rules are proved on the code of the store (`Damage` in SignetPlatformTests); `PINRecordTests` has what a person
+/// and the journal are told at a prompt.
 @Suite(.serialized, .inWorld, .withProduct) struct DamageTests {
     /// What is done to the store `$S` of the user `$U`, whose copy of some time ago is `$A`, where `$O` is another user's folder.
     private struct Damage {

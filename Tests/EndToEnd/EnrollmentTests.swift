@@ -149,8 +149,8 @@ import Testing
         }
     }
 
-    // Would catch a print that stays in the reader's own memory, where it takes a place for ever; and one that is told as left although
-    // it is not there any more.
+    // Would catch a print that stays in the reader's own memory, where it takes a place for ever; and one that is told
+    // as left although it is not there any more.
     @Test(arguments: [true, false])
     func aCancelledConfirmationDeletesThePrintFromTheReadersMemory(_ stillThere: Bool) throws {
         try Enrolled.with(.storage, finger: nil) { alice in

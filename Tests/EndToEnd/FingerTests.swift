@@ -19,8 +19,9 @@ import Testing
         }
     }
 
-    // Would catch a charge that is not on the disk before its finger is compared, and one that goes over its slot while the other slot,
-    // cleared by the touch before, may still be on its way to the disk: a power cut could tear both. Or a touch that waits for the disk.
+    // Would catch a charge that is not on the disk before its finger is compared, and one that goes over its slot while
+    // the other slot, cleared by the touch before, may still be on its way to the disk: a power cut could tear both. Or
+    // a touch that waits for the disk.
     @Test func eachChargeIsOnTheDiskAndNoSlotIsWrittenOverUnsyncedOnes() throws {
         try Enrolled.with { alice in
             let records = "/var/lib/signet/users/\(alice.user.uid)/attempts"

@@ -11,8 +11,8 @@ import Testing
     /// The first wait for a wrong PIN is over after 60 seconds, and the sixth guess is open then.
     private static let beforeTheSixth = min(seconds, 45)
 
-    // Would catch a guess too many among 64 callers, one that is not counted, and one that is counted and not made; with the usual
-    // limit, where the fifth starts a wait, and with a limit of five, where it ends all.
+    // Would catch a guess too many among 64 callers, one that is not counted, and one that is counted and not made;
+    // with the usual limit, where the fifth starts a wait, and with a limit of five, where it ends all.
     @Test(arguments: [10, 5]) func sixtyFourProcessesGetFiveGuesses(limit: Int) throws {
         let began = Proof.now()
         let (user, other) = (try Signet.user(), try User.fresh())
@@ -30,7 +30,8 @@ import Testing
                 let pin = after.attempts.pin
                 let told = journal.lines.filter { $0.contains("event=failure") && $0.contains("user=\(user.name) ") }
                 let compared = Int(after.writes - before.writes)
-                // With a limit of five all of them share it; else the fifth of the user's own starts the wait, which shuts every door.
+                // With a limit of five all of them share it; else the fifth of the user's own starts the wait, which
+                // shuts every door.
                 let isAllowed =
                     limit == 5
                     ? pin.total == 5 && pin.byAnotherPerson <= 3
@@ -103,8 +104,8 @@ import Testing
         }
     }
 
-    // Would catch somebody who asks for sixteen accounts at once and has sixteen keys derived at once, each in 64 MiB, or who gets more
-    // than his three tries of any of them.
+    // Would catch somebody who asks for sixteen accounts at once and has sixteen keys derived at once, each in 64 MiB,
+    // or who gets more than his three tries of any of them.
     @Test func onePersonAsksForManyUsers() throws {
         let began = Proof.now()
         let (users, other) = (try (0..<Self.users).map { _ in try Signet.user() }, try User.fresh())

@@ -33,7 +33,8 @@ import Testing
         }
     }
 
-    // Would catch a reader that prompts queue for, or one that is told as broken while another prompt has it, and helpers that stay.
+    // Would catch a reader that prompts queue for, or one that is told as broken while another prompt has it, and
+    // helpers that stay.
     @Test func manyPromptsAtOneReader() throws {
         let began = Proof.now()
         let count = Proof.isWhole ? 32 : 8
@@ -105,7 +106,8 @@ import Testing
         }
     }
 
-    /// Asserts that the neighbour's right PIN takes at most `bound` times as long beside the flood as without it, measured in turn.
+    /// Asserts that the neighbour's right PIN takes at most `bound` times as long beside the flood as without it,
+    /// measured in turn.
     private func compare(_ what: String, _ neighbour: User, _ start: () throws -> Flood) throws {
         let began = Proof.now()
         _ = try time(neighbour)

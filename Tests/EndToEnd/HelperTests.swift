@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// The reader helper under real sudo: what it gets, who may touch it, and what a dead, frozen or lying one can do, which is nothing.
+/// The reader helper under real sudo: what it gets, who may touch it, and what a dead, frozen or lying one can do,
+/// which is nothing.
 @Suite(.serialized, .inWorld, .withProduct) struct HelperTests {
     // Would catch a free guess: a helper that is killed after a finger was seen, or before, proves nothing about the finger.
     @Test(arguments: [false, true])
@@ -75,8 +76,8 @@ import Testing
         }
     }
 
-    // Would catch what leaks from the caller into the helper: libfprint obeys variables that belong to an attacker, descriptors lead
-    // to the terminal and to records, ignored signals and limits make it deaf.
+    // Would catch what leaks from the caller into the helper: libfprint obeys variables that belong to an attacker,
+    // descriptors lead to the terminal and to records, ignored signals and limits make it deaf.
     @Test func theHelperStartsFromNothing() throws {
         try Enrolled.with { alice in
             let notes = alice.reader.folder + "/notes"
@@ -128,7 +129,8 @@ import Testing
         }
     }
 
-    // Would catch a helper that keeps root while a stranger's finger drives a C library: after opening it has given up everything.
+    // Would catch a helper that keeps root while a stranger's finger drives a C library: after opening it has given up
+    // everything.
     @Test func theArmedHelperHasGivenUpRoot() throws {
         try Enrolled.with { alice in
             let terminal = try alice.sudo()
@@ -182,8 +184,8 @@ import Testing
         }
     }
 
-    // Would catch a process beside sudo that the caller may signal before it is the helper: one that is stopped keeps a copy of the locks,
-    // and one that is killed leaves two of us on one stack.
+    // Would catch a process beside sudo that the caller may signal before it is the helper: one that is stopped keeps a
+    // copy of the locks, and one that is killed leaves two of us on one stack.
     @Test func nothingIsStartedWithTheCallerForItsUser() throws {
         try Enrolled.with { alice in
             let calls = alice.reader.folder + "/calls"

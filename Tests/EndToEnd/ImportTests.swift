@@ -20,7 +20,8 @@ import Testing
         return terminal
     }
 
-    // Would catch a print that is taken over and does not work, one that is there twice, and files of fprintd's that Signet touched.
+    // Would catch a print that is taken over and does not work, one that is there twice, and files of fprintd's that
+    // Signet touched.
     @Test func aPrintOfFprintdsIsTakenOver() throws {
         try with { alice, _ in
             let file = Fprintd.file("7", of: alice.user)
@@ -48,7 +49,8 @@ import Testing
         }
     }
 
-    // Would catch a print of a stranger, whom fprintd let enrol by the system password, that gets in without the PIN or without its finger.
+    // Would catch a print of a stranger, whom fprintd let enrol by the system password, that gets in without the PIN or
+    // without its finger.
     @Test func nothingIsTakenOverWithoutPINAndTouch() throws {
         try with { alice, _ in
             let noPIN = try alice.signetOnTerminal("import")
@@ -84,7 +86,8 @@ import Testing
         }
     }
 
-    // Would catch a print that was put into another user's folder or under another finger's name, and a refusal that does not say which.
+    // Would catch a print that was put into another user's folder or under another finger's name, and a refusal that
+    // does not say which.
     @Test func whatIsNotAsFprintdWritesItIsLeftOutByName() throws {
         try with { alice, _ in
             let bob = Enrolled(user: try User.fresh(), reader: alice.reader, kind: .plain)
@@ -100,7 +103,8 @@ import Testing
         }
     }
 
-    // Would catch a handle to a print in the reader's memory that is not taken for one, or that is taken over although the print is gone.
+    // Would catch a handle to a print in the reader's memory that is not taken for one, or that is taken over although
+    // the print is gone.
     @Test func aPrintInTheReadersMemoryIsTakenOverWhileItIsThere() throws {
         try Enrolled.with(.storage, finger: nil) { alice in
             let fprintd = try Fprintd(alice.reader)
@@ -168,8 +172,8 @@ import Testing
         #expect(try alice.acceptsFinger(), sourceLocation: sourceLocation)
     }
 
-    // Would catch a finger that somebody with the system password enrolled in the desktop's settings and that counts, a set that is not
-    // read anew, and a change that is forgotten once the set goes back.
+    // Would catch a finger that somebody with the system password enrolled in the desktop's settings and that counts, a
+    // set that is not read anew, and a change that is forgotten once the set goes back.
     @Test func anotherFingerOfFprintdsClosesUntilThePINApproves() throws {
         try with { alice, fprintd in
             try fprintd.enroll("strangers-finger", as: "left-index-finger", for: alice.user)
@@ -184,7 +188,8 @@ import Testing
         }
     }
 
-    // Would catch a set that fprintd changes by comparing or by being started anew, as a desktop does all day: fingers would be off for nothing.
+    // Would catch a set that fprintd changes by comparing or by being started anew, as a desktop does all day: fingers
+    // would be off for nothing.
     @Test func usingFprintdIsNoChange() throws {
         try Enrolled.with(finger: nil, lines: FprintdSourceTests.lines) { alice in
             do {

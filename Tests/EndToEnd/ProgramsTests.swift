@@ -1,7 +1,7 @@
 import Testing
 
-/// Real sudo, su and login on a terminal, with the system password as a stand-in for Signet: proves that the harness tells a right
-/// answer from a wrong one, before anything is said about Signet with it.
+/// Real sudo, su and login on a terminal, with the system password as a stand-in for Signet: proves that the harness
+/// tells a right answer from a wrong one, before anything is said about Signet with it.
 @Suite(.serialized, .inWorld) struct ProgramsTests {
     // Would catch a harness in which sudo never asks, or accepts anything.
     @Test func sudoTakesTheRightPasswordAndRefusesTheWrongOne() throws {

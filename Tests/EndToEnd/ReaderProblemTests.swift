@@ -5,9 +5,9 @@ import Testing
 
 /// What a person at a real sudo reads of each problem that a reader can have, and what the journal says of it.
 ///
-/// The helper is a shell script that says the problem's number in the real message; those that a virtual or recorded reader can be
-/// brought to have tests of their own as well: FingerTests, SleepTests, HelperTests here, LifeTests and ProblemTests of the
-/// reader's client.
+/// The helper is a shell script that says the problem's number in the real message; those that a virtual or recorded
+/// reader can be brought to have tests of their own as well: FingerTests, SleepTests, HelperTests here, LifeTests and
+/// ProblemTests of the reader's client.
 @Suite(.serialized, .inWorld, .withProduct) struct ReaderProblemTests {
     struct Told: Sendable {
         let problem: ReaderProblem
@@ -75,8 +75,8 @@ import Testing
             """
     }
 
-    // Would catch a problem that is told as another one, or as nothing, at the prompt or in the journal; that costs a try; or that
-    // takes the PIN with it.
+    // Would catch a problem that is told as another one, or as nothing, at the prompt or in the journal; that costs a
+    // try; or that takes the PIN with it.
     @Test func eachReachesThePersonAndTheJournal() throws {
         try Enrolled.with { alice in
             for told in Self.table {

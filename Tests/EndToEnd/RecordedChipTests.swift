@@ -8,8 +8,8 @@ import Testing
     .enabled(
         if: RecordedChip.canReplay, "there are no recordings beside this repository, or no umockdev-run or python3"))
 struct RecordedChipEndTests {
-    // Would catch a print whose metadata a chip refuses, one that is looked for under another name, a touch in another process that
-    // does not match, and a deletion that leaves the print on the chip or in the records.
+    // Would catch a print whose metadata a chip refuses, one that is looked for under another name, a touch in another
+    // process that does not match, and a deletion that leaves the print on the chip or in the records.
     @Test(arguments: [("elanmoc", "chipaa"), ("synaptics", "chipbb")])
     func aChipEnrolsLetsInAndForgets(_ name: String, _ userName: String) throws {
         try wholeLife(name, userName)
@@ -82,7 +82,8 @@ struct RecordedChipEndTests {
         }
     }
 
-    // Would catch a program in a loop that starts a helper and writes a line to the journal each time, or that locks a finger out.
+    // Would catch a program in a loop that starts a helper and writes a line to the journal each time, or that locks a
+    // finger out.
     @Test func aLoopBurnsNeitherReaderNorJournalNorCounters() throws {
         try Enrolled.with { alice in
             let starts = alice.reader.folder + "/starts"

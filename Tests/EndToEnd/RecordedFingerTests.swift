@@ -47,8 +47,8 @@ struct RecordedFingerTests {
         }
     }
 
-    // Would catch a deleted finger that still opens, that leaves its template in the record, or whose reader is armed all the same; and one
-    // that cannot be enrolled again.
+    // Would catch a deleted finger that still opens, that leaves its template in the record, or whose reader is armed
+    // all the same; and one that cannot be enrolled again.
     @Test(arguments: ["aes3500", "nb1010"]) func aRecordedImageReaderForgets(_ name: String) throws {
         try wholeLife(name)
     }

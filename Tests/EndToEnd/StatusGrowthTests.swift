@@ -11,8 +11,8 @@ import Testing
         return (lines.count, lines.count { $0.contains("\"/etc/passwd\"") })
     }
 
-    // Would catch a cost that grows faster than the number of users: the accounts read anew for each, the store opened for each, all the
-    // users looked at for each.
+    // Would catch a cost that grows faster than the number of users: the accounts read anew for each, the store opened
+    // for each, all the users looked at for each.
     @Test func eachUserCostsTheSame() throws {
         let model = try Signet.user()
         let accounts = try File.read("/etc/passwd")

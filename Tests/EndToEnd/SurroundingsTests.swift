@@ -1,9 +1,11 @@
 import Foundation
 import Testing
 
-/// Where a finger does not count: after a boot, after days, from afar, in the background, without a terminal; and who may use whose.
+/// Where a finger does not count: after a boot, after days, from afar, in the background, without a terminal; and who
+/// may use whose.
 @Suite(.serialized, .inWorld, .withProduct) struct SurroundingsTests {
-    // Would catch a finger that counts on a machine that was stolen and switched on, and one that never counts again after a boot.
+    // Would catch a finger that counts on a machine that was stolen and switched on, and one that never counts again
+    // after a boot.
     @Test func afterAReboothThePINComesOnceAndThenFingersCount() throws {
         try Enrolled.with { alice in
             let boot = try BootShift.reboot(seconds: 100)
@@ -181,7 +183,8 @@ import Testing
         }
     }
 
-    // Would catch a program without a terminal that waits for a touch that nobody is asked for, and prompts that sudo cannot replace.
+    // Would catch a program without a terminal that waits for a touch that nobody is asked for, and prompts that sudo
+    // cannot replace.
     @Test func withoutATerminalOnlyThePINIsAskedFor() throws {
         try Enrolled.with { alice in
             let result = try Command.run(
@@ -294,7 +297,8 @@ import Testing
         }
     }
 
-    // Would catch a virtual reader that counts without the administrator's word for it, and a prompt that does not say what it is.
+    // Would catch a virtual reader that counts without the administrator's word for it, and a prompt that does not say
+    // what it is.
     @Test func withoutAConfiguredHelperAVirtualReaderIsRefused() throws {
         try Enrolled.with { alice in
             try File.replaced("/etc/security/signet.conf", with: "") {

@@ -5,8 +5,8 @@ package enum Proof {
     /// Whether every case is asked for, however long it takes (`SIGNET_PROVE`, which `scripts/prove` sets).
     package static let isWhole = getenv("SIGNET_PROVE") != nil
 
-    /// The numbers from 0 to below `count` that a run tries: each in the whole proof, else `few` of them, evenly spread with the first
-    /// and the last among them.
+    /// The numbers from 0 to below `count` that a run tries: each in the whole proof, else `few` of them, evenly spread
+    /// with the first and the last among them.
     package static func sample(of count: Int, few: Int) -> [Int] {
         guard !isWhole, few >= 2, count > few else { return Array(0..<max(count, 0)) }
         return (0..<few).map { $0 * (count - 1) / (few - 1) }

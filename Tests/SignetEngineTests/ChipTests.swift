@@ -82,7 +82,8 @@ import Testing
         #expect(other.outcome?.reader.identity == .inside)
     }
 
-    /// Catches a rise that is told at each prompt, not at all, or after it was approved; and one that closes without being asked to.
+    /// Catches a rise that is told at each prompt, not at all, or after it was approved; and one that closes without
+    /// being asked to.
     @Test func aRiseIsReportedOnce() throws {
         let machine = try machine()
         for (foreign, isTold) in [(0, false), (2, true), (2, false), (1, false), (3, true), (3, false)] {

@@ -57,8 +57,8 @@ import Testing
         #expect(rest.outcome?.left.map(\.prints) == [1] && rest.outcome?.remaining == 0)
     }
 
-    /// Catches a kill, wherever it comes, after which a print on the chip matches for the user without being in the record that the
-    /// PIN approved.
+    /// Catches a kill, wherever it comes, after which a print on the chip matches for the user without being in the
+    /// record that the PIN approved.
     @Test func aKilledDeletionLeavesNothingUsable() throws {
         let finger = try #require(index)
         var call = 0

@@ -134,7 +134,8 @@ import Testing
         #expect(names(review(text), .failure).isEmpty && names(review(text), .warning).isEmpty)
     }
 
-    /// Would catch a stack that is one deleted line away from letting everybody in, and says nothing; or one that is not, and frightens.
+    /// Would catch a stack that is one deleted line away from letting everybody in, and says nothing; or one that is
+    /// not, and frightens.
     @Test(arguments: [
         (signet + "auth optional pam_cap.so\n", ["open without the line"]),
         ("auth sufficient pam_rootok.so\n" + signet + "auth optional pam_cap.so\n", ["open without the line"]),

@@ -128,7 +128,8 @@ import Testing
     }
 
     /// Catches a remote session that is not seen: in it, outside of it by `systemd-run --user`, or with a session that
-    /// logind does not know, or behind a group that the user called like a local one; and a person at the machine who is shut out by somebody else's.
+    /// logind does not know, or behind a group that the user called like a local one; and a person at the machine who
+    /// is shut out by somebody else's.
     @Test(arguments: [
         Session(
             cgroup: "0::/user.slice/user-1000.slice/session-3.scope\n", sessions: ["3": "UID=1000\nREMOTE=1\n"],

@@ -84,7 +84,8 @@ struct ChipIndexFileTests {
         }
     }
 
-    /// Catches an index that is lost for good, or made anew with a user missing, a host's print in it, or what a deletion left gone.
+    /// Catches an index that is lost for good, or made anew with a user missing, a host's print in it, or what a
+    /// deletion left gone.
     @Test(arguments: ["gone", "spoilt", "another kind's", "a bit of its header"]) func madeAnew(_ state: String) throws
     {
         let folder = try Self.prepared()

@@ -7,7 +7,8 @@ package import SignetRecords
 // Nothing of them is written into the index. Whoever may change the desktop's settings changes them at any time, so that an
 // entry would be old by the next look; and an entry is a claim that Signet may take the print off the chip once no record has
 // it, which it may not. So they are read from fprintd's store each time, as the user's own are; only where a chip lists what
-// was not there at the approval, and of those alone who have a PIN of Signet's: a print of anybody else's is fprintd's, and so foreign.
+// was not there at the approval, and of those alone who have a PIN of Signet's: a print of anybody else's is fprintd's,
+// and so foreign.
 
 extension UserStore {
     /// The index, and what fprintd keeps of Signet's users.

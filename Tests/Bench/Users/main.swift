@@ -5,10 +5,12 @@ import SignetPolicy
 import SignetRecords
 import SignetSecrets
 
-// bench-users NAME UID FIRST COUNT: gives `bench<FIRST>`, `bench<FIRST + 1>`, … the PIN of the user NAME, by the code that writes records.
+// bench-users NAME UID FIRST COUNT: gives `bench<FIRST>`, `bench<FIRST + 1>`, … the PIN of the user NAME, by the code
+// that writes records.
 //
-// Their uids are 100000 and their number; the accounts are made by the caller. Deriving a key for each would take a quarter of an hour for
-// ten thousand, and neither the length of a record nor the way to it depends on whose key it holds.
+// Their uids are 100000 and their number; the accounts are made by the caller. Deriving a key for each would take a
+// quarter of an hour for ten thousand, and neither the length of a record nor the way to it depends on whose key it
+// holds.
 
 func fail(_ words: String) -> Never {
     print("bench-users: \(words)")

@@ -99,7 +99,8 @@ struct PAMVerbTests {
         #expect(open.text(width: 80).contains("fail  pam signet-test-service  everybody gets in"))
     }
 
-    // Would catch: a configuration that a line names and that is not there, or is anybody's, passed over where it is really looked at.
+    // Would catch: a configuration that a line names and that is not there, or is anybody's, passed over where it is
+    // really looked at.
     @Test func `the configuration that a line names is looked at`() {
         let line = "auth [success=ok default=die] pam_signet.so"
         let missing = report("\(line) conf=/signet-no-such-file.conf\n")

@@ -117,8 +117,8 @@ struct DoctorTests {
         for remedy in remedies { #expect(!remedy.isEmpty && !remedy.contains("signet doctor"), "\(remedy)") }
     }
 
-    // Would catch: a folder that is open still, or closed to the wrong mode, after what doctor says is done; and words for a thing of
-    // another kind that change its mode.
+    // Would catch: a folder that is open still, or closed to the wrong mode, after what doctor says is done; and words
+    // for a thing of another kind that change its mode.
     @Test func `the store's folders are mended at once`() {
         let root = Array("/var/lib/signet".utf8)
         let open = Doctor.storeLine(

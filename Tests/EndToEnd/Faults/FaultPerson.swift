@@ -42,7 +42,8 @@ enum FaultPerson {
 
     /// The place in the list of the prompt that comes first; nil at the program's end.
     ///
-    /// Who is asked nothing for a long time, because the question got lost, presses Ctrl-D, which ends a program's own field without a signal, too.
+    /// Who is asked nothing for a long time, because the question got lost, presses Ctrl-D, which ends a program's own
+    /// field without a signal, too.
     static func waitForPrompt(_ terminal: Terminal, _ prompts: [String]) -> Int? {
         if let prompt = try? terminal.waitForAny(prompts, within: 9) { return prompt.index }
         guard !terminal.isOver else { return nil }

@@ -4,8 +4,8 @@ struct PAMHost {
     struct Round: Equatable {
         /// The PAM code.
         let code: Int
-        /// What was left or changed: children, threads, descriptors, handlers, mask, pending, alarm, modes, limits, environment, folder,
-        /// locale, umask, identity; empty where nothing was.
+        /// What was left or changed: children, threads, descriptors, handlers, mask, pending, alarm, modes, limits,
+        /// environment, folder, locale, umask, identity; empty where nothing was.
         let left: [String]
         /// From pam_start to the answer.
         let milliseconds: Double
@@ -16,8 +16,8 @@ struct PAMHost {
     /// The PAM environment after the last round, as `NAME=VALUE`.
     let items: Set<String>
     let rounds: [Round]
-    /// By how much the process grew after the first rounds, where `--warm` was given: heap in bytes, size, resident and locked memory in
-    /// KiB, mappings, descriptors and timers.
+    /// By how much the process grew after the first rounds, where `--warm` was given: heap in bytes, size, resident and
+    /// locked memory in KiB, mappings, descriptors and timers.
     let growth: [String: Int]
 
     /// The command line; `options` as the C file lists them.

@@ -69,8 +69,8 @@ import Testing
 
     // MARK: What they share
 
-    /// A user with a finger and a failed touch, a service that asks Signet alone, and how many failures that touch left: two where
-    /// Ctrl-C came before the next try had begun, for which nobody says that no finger lay there.
+    /// A user with a finger and a failed touch, a service that asks Signet alone, and how many failures that touch
+    /// left: two where Ctrl-C came before the next try had begun, for which nobody says that no finger lay there.
     private func touching(_ body: (Enrolled, String, Int) throws -> Void) throws {
         try Enrolled.with { alice in
             try Signet.alone { (service) throws in

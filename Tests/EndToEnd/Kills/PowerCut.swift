@@ -1,8 +1,9 @@
 /// The states in which a power cut can leave a folder while a program writes to it.
 ///
-/// What was synced is there: a file's bytes since its own fsync(2) or fdatasync(2), a name since its folder's. Of what was not, each change
-/// may be there or not, in any order, and a write may be torn at each sector of 512 bytes, or have made the file longer without
-/// its bytes. That is what POSIX leaves open, and less than what any one file system promises.
+/// What was synced is there: a file's bytes since its own fsync(2) or fdatasync(2), a name since its folder's. Of what
+/// was not, each change may be there or not, in any order, and a write may be torn at each sector of 512 bytes, or have
+/// made the file longer without its bytes. That is what POSIX leaves open, and less than what any one file system
+/// promises.
 struct PowerCut {
     /// The smallest part of a write that a disk writes as a whole.
     private static let sector = 512

@@ -121,7 +121,8 @@ import Testing
             getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
             let free = dup(2)
             close(free)
-            // One descriptor more at each step until the answer comes: descriptors that others left open may lie above the first free one.
+            // One descriptor more at each step until the answer comes: descriptors that others left open may lie above
+            // the first free one.
             var refused = 0
             var isAnswered = false
             while !isAnswered && refused < 4096 {
