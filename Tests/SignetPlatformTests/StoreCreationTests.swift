@@ -61,7 +61,7 @@ import Testing
     /// Catches a store made in an unsafe place, or without its parent.
     @Test func unsafePlaces() throws {
         chmod(folder.path, 0o777)
-        #expect(create() == .fault(.store, .unsafe))
+        #expect(create() == .fault(.store, .unsafeAbove))
         chmod(folder.path, 0o755)
         #expect(
             storeError {

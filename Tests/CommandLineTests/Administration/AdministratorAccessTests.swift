@@ -41,6 +41,17 @@ struct AdministratorAccessTests {
         #expect(access([Person(name: "alice", hasWayIn: false, asked: nil), Self.root], guarded: []).lines.isEmpty)
     }
 
+    // Would catch: a PIN that no guarded service asks for, and that is counted as a way in; an alarm that no PIN silences.
+    @Test func `a PIN that nothing asks for is no way in`() {
+        let root = Person(name: "root", hasWayIn: true, asked: nil)
+        #expect(access([Self.alice, root]).lines.map(\.level) == [.fail, .warn])
+        let alice = Person(name: "alice", hasWayIn: true, asked: nil)
+        let bySu = access([alice, Person(name: "root", hasWayIn: false, asked: "su")], guarded: ["su", "su-l"])
+        #expect(bySu.isShut && bySu.lines[0].remedy == "signet pin set --user root")
+        let unknown = access([root])
+        #expect(!unknown.isShut && unknown.lines.map(\.level) == [.warn])
+    }
+
     // Would catch: a machine with a thousand administrators whose doctor is nothing but their names.
     @Test func `the lines are bounded`() {
         let many = (1...20).map { Person(name: "user\($0)", hasWayIn: false, asked: "sudo") }

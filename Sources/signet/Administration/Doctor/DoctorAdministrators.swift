@@ -29,11 +29,16 @@ struct AdministratorAccess: Equatable {
     /// Whether the store, as it is, takes a new PIN.
     let storeIsWhole: Bool
 
+    /// Those whom a guarded service asks: only their PINs count, root's for nothing where sudo alone is guarded.
+    private var asked: [Person] { people.filter { $0.asked != nil } }
+
     /// Whether nobody becomes root any more by what can be seen here.
-    var isShut: Bool { !guarded.isEmpty && !passwordHelps && !people.contains { $0.hasWayIn } }
+    var isShut: Bool {
+        !guarded.isEmpty && !passwordHelps && !asked.isEmpty && !asked.contains { $0.hasWayIn }
+    }
 
     var lines: [DoctorLine] {
-        let missing = people.filter { $0.asked != nil && !$0.hasWayIn }
+        let missing = asked.filter { !$0.hasWayIn }
         var lines: [DoctorLine] = []
         if isShut {
             let names = guarded.joined(separator: ", ")
@@ -44,6 +49,14 @@ struct AdministratorAccess: Equatable {
                     "nobody becomes root by \(names): no administrator has a PIN that works, and no system password helps; "
                         + "\(first)set one as root, at the console or in the boot menu's recovery mode",
                     remedy: AdministratorAccess.command(missing.first?.name ?? "root", bySudo: false)))
+        }
+        if !guarded.isEmpty, !passwordHelps, asked.isEmpty {
+            lines.append(
+                DoctorLine(
+                    .warn, "pam",
+                    "nobody is in the groups of administrators, so it cannot be told who becomes root by "
+                        + guarded.joined(separator: ", "),
+                    remedy: "see that somebody with a PIN (signet status --all) is in sudoers or in the group sudo"))
         }
         for person in missing.prefix(AdministratorAccess.lineLimit) {
             lines.append(

@@ -21,7 +21,8 @@ extension Doctor {
             return [Doctor.storeLine(problem, StoreInspection.leak(root: root, uid: 0))]
         }
         do throws(FileFault) { _ = try SecureFolder(path: root) } catch {
-            return [DoctorLine(.fail, "store", "others than root can look into \(path)", remedy: "chmod 700 \(path)")]
+            let text = "others than root can look into \(path)"
+            return [DoctorLine(.fail, "store", text, remedy: "sudo chmod 700 \(path)")]
         }
         return [.ok("store", "\(path) is root's alone")] + roomLines() + frozenLines()
             + (enclave.isClosed ? [] : keyLines(enclave))
@@ -82,7 +83,8 @@ extension Doctor {
                 return [DoctorLine(.fail, "key", text, remedy: lost)]
             case .fault(.store, .unsafe):
                 let text = "the master key is a link, or others than root can read it"
-                return [DoctorLine(.fail, "key", text, remedy: "chown root:root \(path); chmod 400 \(path)")]
+                let remedy = "sudo chown root:root \(path) && sudo chmod 400 \(path)"
+                return [DoctorLine(.fail, "key", text, remedy: remedy)]
             case .fault(.values, let fault):
                 let text = "the store's own secrets are \(fault.words)"
                 return [
