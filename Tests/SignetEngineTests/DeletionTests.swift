@@ -8,12 +8,6 @@ import Testing
     private let index = Finger(number: 7)
     private let two = [Print(finger: 7, reader: .inside, data: [1]), Print(finger: 8, reader: .inside, data: [2])]
 
-    private func delete(
-        _ selection: FingerSelection
-    ) -> (inout Actor.Tasks, inout FakeScreen) throws(ManagementRefusal) -> FingersDeleted {
-        { (tasks, screen) throws(ManagementRefusal) in try tasks.delete(selection, on: &screen) }
-    }
-
     /// Catches a finger of two readers that is deleted from both without a word, and one that can be deleted no more.
     @Test func aFingerOfTwoReadersIsNotDeletedUnasked() throws {
         let machine = Machine()

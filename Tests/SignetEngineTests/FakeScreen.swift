@@ -95,3 +95,10 @@ extension Result where Failure == ManagementRefusal {
     var refusal: ManagementRefusal? { if case .failure(let refusal) = self { refusal } else { nil } }
     var outcome: Success? { if case .success(let outcome) = self { outcome } else { nil } }
 }
+
+/// The task of deleting these fingers.
+func delete(
+    _ selection: FingerSelection
+) -> (inout Actor.Tasks, inout FakeScreen) throws(ManagementRefusal) -> FingersDeleted {
+    { (tasks, screen) throws(ManagementRefusal) in try tasks.delete(selection, on: &screen) }
+}

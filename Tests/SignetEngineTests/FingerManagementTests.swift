@@ -15,12 +15,6 @@ import Testing
         ]
     }
 
-    private func delete(
-        _ selection: FingerSelection
-    ) -> (inout Actor.Tasks, inout FakeScreen) throws(ManagementRefusal) -> FingersDeleted {
-        { (tasks, screen) throws(ManagementRefusal) in try tasks.delete(selection, on: &screen) }
-    }
-
     /// Catches a deletion that closes the path for what remains, or that leaves the deleted finger in.
     @Test func aDeletedFingerIsGoneAndTheOtherCounts() throws {
         let machine = Machine()
