@@ -72,6 +72,20 @@ enum ServiceFiles {
 enum PlainFile {
     /// The bytes of a regular file, at most one more than `limit`; nil where it cannot be read.
     static func read(_ path: String, limit: Int) -> [UInt8]? {
+        guard let file = open(path) else { return nil }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while bytes.count <= limit {
+            var target = buffer.mutableSpan
+            guard let count = read(file, into: &target) else { return nil }
+            if count == 0 { break }
+            bytes += buffer[..<count]
+        }
+        return Array(bytes.prefix(limit + 1))
+    }
+
+    /// Opens a regular file for reading; nil where it is none, or cannot be opened.
+    static func open(_ path: String) -> FileDescriptor? {
         // SAFETY: the path is passed as a C string for the time of the call.
         let raw = unsafe signet_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0)
         guard raw >= 0 else { return nil }
@@ -79,19 +93,20 @@ enum PlainFile {
         var status = stat()
         // SAFETY: `status` lives through the call.
         guard unsafe fstat(file.raw, &status) == 0, signet_is_regular(status.st_mode) != 0 else { return nil }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while bytes.count <= limit {
+        return file
+    }
+
+    /// Reads the next part of the file; answers how many bytes, 0 at its end, and nil where it cannot be read.
+    static func read(_ file: borrowing FileDescriptor, into target: inout MutableSpan<UInt8>) -> Int? {
+        while true {
+            let raw = file.raw
             // SAFETY: the buffer lives through the call and its own count is passed.
-            let count = unsafe buffer.withUnsafeMutableBytes {
-                unsafe CPlatform.read(file.raw, $0.baseAddress, $0.count)
+            let count = unsafe target.withUnsafeMutableBytes { buffer in
+                unsafe CPlatform.read(raw, buffer.baseAddress, buffer.count)
             }
-            if count < 0 && signet_errno() == EINTR { continue }
-            if count < 0 { return nil }
-            if count == 0 { break }
-            bytes += buffer[..<count]
+            if count >= 0 { return count }
+            if signet_errno() != EINTR { return nil }
         }
-        return Array(bytes.prefix(limit + 1))
     }
 }
 

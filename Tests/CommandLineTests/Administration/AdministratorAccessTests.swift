@@ -86,10 +86,19 @@ struct AdministratorAccessTests {
 
     // Would catch: a locked password that is taken for a way back, and a directory's account that is taken for one without any.
     @Test func `system passwords are told apart`() {
-        let shadow = SystemPasswords(
-            Array("root:*:1:0:::::\nalice:$y$j9T$x:1::::::\nbob:!$y$x:1::::::\nnone::1::::::\ncut\n".utf8))
-        #expect(shadow.mayServe("alice") && shadow.mayServe("of-a-directory"))
-        for name in ["root", "bob", "none"] { #expect(!shadow.mayServe(name)) }
-        #expect(!SystemPasswords([]).mayServe("root"))
+        let file = Array(
+            "root:*:1:0:::::\nalice:$y$j9T$x:1::::::\nbob:!$y$x:1::::::\nnone::1::::::\ncut\nlast:$y$x".utf8)
+        // Wherever a part of the file ends.
+        for cut in 0...file.count {
+            var shadow = SystemPasswords()
+            let parts = (Array(file[..<cut]), Array(file[cut...]))
+            shadow.take(parts.0.span)
+            shadow.take(parts.1.span)
+            shadow.endLine()
+            #expect(shadow.mayServe("alice") && shadow.mayServe("last") && shadow.mayServe("of-a-directory"))
+            for name in ["root", "bob", "none"] { #expect(!shadow.mayServe(name), "\(cut)") }
+        }
+        #expect(!SystemPasswords().mayServe("root"))
+        #expect(SystemPasswords.read("/nowhere") == nil && SystemPasswords.read("/dev/zero") == nil)
     }
 }

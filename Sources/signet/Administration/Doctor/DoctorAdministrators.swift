@@ -98,7 +98,7 @@ extension Doctor {
         let people =
             names.map { AdministratorAccess.Person(name: $0, hasWayIn: hasWayIn($0), asked: forCallers) }
             + [AdministratorAccess.Person(name: "root", hasWayIn: hasWayIn("root"), asked: forRoot)]
-        let shadow = PlainFile.read("/etc/shadow", limit: SystemPasswords.sizeLimit).map(SystemPasswords.init)
+        let shadow = SystemPasswords.read("/etc/shadow")
         let passwordHelps = doors.contains { door in
             guard ServiceFiles.exists(door, extra: []),
                 StackReview.grantsForPassword(Array(door.utf8), read: { ServiceFiles.read($0) })
@@ -144,24 +144,4 @@ extension UserStatus {
         if case .ready(_, let lockout) = recovery { return lockout != .disabled }
         return false
     }
-}
-
-/// Who has a system password, as far as shadow(5) says.
-struct SystemPasswords {
-    /// More than any such file has.
-    static let sizeLimit = 64 << 20
-    private var usable: [String: Bool] = [:]
-
-    init(_ shadow: [UInt8]) {
-        for line in shadow.split(separator: UInt8(ascii: "\n")) {
-            let fields = line.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
-            guard fields.count > 1 else { continue }
-            // Locked, or none at all: neither lets anybody in.
-            let isUsable = fields[1].first.map { $0 != UInt8(ascii: "!") && $0 != UInt8(ascii: "*") } ?? false
-            usable[String(decoding: fields[0], as: UTF8.self)] = isUsable
-        }
-    }
-
-    /// Whether the password may open something; an account of a directory has its password there, and root's is here.
-    func mayServe(_ name: String) -> Bool { usable[name] ?? (name != "root") }
 }
